@@ -3,6 +3,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 MESON_FLAGS ?=
+SUITES ?=
 
 all: $(BUILD)/deadheat
 
@@ -23,10 +24,10 @@ install: all
 	@cp -a $(BUILD)/stage/. $(DESTDIR)$(PREFIX)/
 
 check: all
-	@tests/run-check $(BUILD)
+	@tests/run $(BUILD) --quick $(SUITES)
 
 check-long: all
-	@tests/run-check-long $(BUILD)
+	@tests/run $(BUILD) --long $(SUITES)
 
 demo: all
 	@examples/demo $(BUILD)

@@ -27,6 +27,11 @@ def tool_or_die(*names):
     return find(*names) or lit_config.fatal(f"none of {' '.join(names)} is installed")
 
 
+# Searches are bounded by counts, so that they come to the same on a busy machine; the time only ends what hangs. A later
+# option counts: a test that needs more, or less, says so.
+BOUNDED = {"prove": "--budget=15m --schedules=2000", "classify": "--budget=15m", "heal": "--budget=15m --schedules=500",
+           "check": "--budget=15m --schedules=500"}
+config.substitutions += [(f"%{command}", f"{tool} {command} {bounds}") for command, bounds in BOUNDED.items()]
 config.substitutions += [
     ("%deadheat", tool),
     ("%cc", tool + " cc"),

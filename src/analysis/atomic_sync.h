@@ -6,14 +6,14 @@
 #include "analysis/symex_internal.h"
 
 /* First and last of the uses of a place. */
-uint32_t dh_made_first(const struct dh_made *m, struct dh_cell at);
-bool dh_made_is_at(const struct dh_made *m, uint32_t n, struct dh_cell at);
+uint32_t dh_atomic_sync_first_use(const struct dh_atomic_sync *m, struct dh_heap_cell at);
+bool dh_atomic_sync_is_use_of(const struct dh_atomic_sync *m, uint32_t n, struct dh_heap_cell at);
 /* Somebody stores there without an atomic operation when others may look. */
-bool dh_made_is_plain(const struct dh_made *m, struct dh_cell at);
+bool dh_atomic_sync_has_plain_store(const struct dh_atomic_sync *m, struct dh_heap_cell at);
 
-void dh_made_init(struct dh_made *m, struct dh_walk *w);
-void dh_made_release(struct dh_made *m);
+void dh_atomic_sync_init(struct dh_atomic_sync *m, struct dh_symex *w);
+void dh_atomic_sync_release(struct dh_atomic_sync *m);
 /* Between the two times. */
-void dh_made_learn(struct dh_made *m);
+void dh_atomic_sync_index_uses(struct dh_atomic_sync *m);
 
 #endif

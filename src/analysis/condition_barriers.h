@@ -1,11 +1,11 @@
-/* Barriers made by hand of a lock, a count and a condition. Layer: analysis. By custom: who completes the count wakes
- * all others, who does not waits. */
+/* Heuristic: barriers made of a mutex, a counter and a condition variable. The thread that completes the count
+ * broadcasts, the others wait. Layer: analysis. */
 #ifndef DH_ANALYSIS_CONDITION_BARRIERS_H
 #define DH_ANALYSIS_CONDITION_BARRIERS_H
 
 #include "analysis/symex_internal.h"
 
-/* Callees' facts must be known. */
-bool dh_rendezvous(struct dh_walk *w, uint32_t function);
+/* Needs the summaries of callees. */
+bool dh_is_condition_barrier(struct dh_symex *w, uint32_t function);
 
 #endif

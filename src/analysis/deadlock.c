@@ -13,8 +13,8 @@ enum { MOST_TRIES = 1000000, MOST_ALIKE = 3, MOST_ORIGINS = 2, MOST_OF_KINDS = 3
 /* One lock wanted while another is held. */
 struct request {
     uint32_t event;
-    uint32_t held; /* in walk.held */
-    int sign;      /* of dh_pair_order, when both locks are of one kind */
+    uint32_t held; /* in symex.held */
+    int sign;      /* of dh_lock_pair_order, when both locks are of one kind */
 };
 
 /* The lock graph: kinds of locks, and steps from one that is held to one that is wanted, with all requests for it. */
@@ -33,9 +33,9 @@ struct kind {
 };
 
 struct search {
-    const struct dh_walk *w;
+    const struct dh_symex *w;
     struct dh_deadlocks *out;
-    struct dh_pair_order pairs;
+    struct dh_lock_pair_order pairs;
     DH_VEC(struct request) requests; /* by the lock that is held, then by the one that is wanted */
     DH_VEC(struct kind) kinds;
     DH_VEC(struct step) steps;
@@ -50,41 +50,41 @@ struct search {
     uint64_t tries;
 };
 
-static const struct dh_held *wanted(const struct search *s, const struct request *r)
+static const struct dh_symex_lock *wanted(const struct search *s, const struct request *r)
 {
     return &s->w->held.at[s->w->events.at[r->event].second];
 }
 
-static const struct dh_held *held(const struct search *s, const struct request *r)
+static const struct dh_symex_lock *held(const struct search *s, const struct request *r)
 {
     return &s->w->held.at[r->held];
 }
 
-static bool same_kind(const struct dh_held *a, const struct dh_held *b)
+static bool same_kind(const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     return a->node == b->node && a->offset == b->offset;
 }
 
 /* Certainly the same lock at run time. */
-static bool same_lock(const struct dh_walk *w, const struct dh_held *a, const struct dh_held *b)
+static bool same_lock(const struct dh_symex *w, const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
-    return same_kind(a, b) && dh_walk_unique(w, a->node) && !a->element && !b->element;
+    return same_kind(a, b) && dh_symex_is_unique(w, a->node) && !a->element && !b->element;
 }
 
 /* The same within one event: also when the same value leads to both. */
-static bool taken_again(const struct dh_walk *w, const struct dh_held *a, const struct dh_held *b)
+static bool taken_again(const struct dh_symex *w, const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     return same_lock(w, a, b) || (same_kind(a, b) && a->expr && a->expr == b->expr && a->index == b->index);
 }
 
 /* ---- requests ---- */
-static bool is_request(const struct dh_event *e)
+static bool is_request(const struct dh_symex_event *e)
 {
-    return e->kind == DH_EVENT_LOCK && e->second != DH_NONE && !(e->flags & (DH_EVENT_TRY | DH_EVENT_IGNORED));
+    return e->kind == DH_SYMEX_LOCK && e->second != DH_NONE && !(e->flags & (DH_SYMEX_TRY | DH_SYMEX_IGNORED));
 }
 
 /* A lock that the thread has already is not waited for. */
-static bool holds_already(const struct search *s, const struct dh_event *e)
+static bool holds_already(const struct search *s, const struct dh_symex_event *e)
 {
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
     for (uint32_t k = 0; k < l->n; k++)
@@ -95,12 +95,12 @@ static bool holds_already(const struct search *s, const struct dh_event *e)
 
 /* A node that stands for objects of several kinds tells nothing about the order of locks in them: what was united is
  * taken before and after everything. */
-static bool is_one_kind(const struct search *s, const struct dh_held *h)
+static bool is_one_kind(const struct search *s, const struct dh_symex_lock *h)
 {
-    const struct dh_graph *g = &s->w->shapes->graph;
+    const struct dh_heap_graph *g = &s->w->points_to->graph;
     if (h->node >= g->nodes.n)
         return false;
-    const struct dh_node *n = &g->nodes.at[h->node];
+    const struct dh_heap_node *n = &g->nodes.at[h->node];
     uint32_t first = n->origin, at = first, origins = 0;
     if (n->flags & DH_NODE_COLLAPSED || first == DH_NO_NODE)
         return false;
@@ -113,7 +113,7 @@ static bool is_one_kind(const struct search *s, const struct dh_held *h)
 
 static void add_requests(struct search *s, uint32_t event)
 {
-    const struct dh_event *e = &s->w->events.at[event];
+    const struct dh_symex_event *e = &s->w->events.at[event];
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
     if (!is_request(e) || !l->n || !is_one_kind(s, &s->w->held.at[e->second]) || holds_already(s, e))
         return;
@@ -126,7 +126,7 @@ static void add_requests(struct search *s, uint32_t event)
 
 static const struct search *sorting;
 
-static int compare_kinds(const struct dh_held *x, const struct dh_held *y)
+static int compare_kinds(const struct dh_symex_lock *x, const struct dh_symex_lock *y)
 {
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
@@ -145,9 +145,9 @@ static int compare_alike(const struct request *a, const struct request *b)
 /* Of those the most dangerous first: by threads of which there are many, under the fewest locks. */
 static int by_held(const void *a, const void *b)
 {
-    const struct dh_walk *w = sorting->w;
-    const struct dh_event *x = &w->events.at[((const struct request *)a)->event],
-                          *y = &w->events.at[((const struct request *)b)->event];
+    const struct dh_symex *w = sorting->w;
+    const struct dh_symex_event *x = &w->events.at[((const struct request *)a)->event],
+                                *y = &w->events.at[((const struct request *)b)->event];
     int c = compare_alike(a, b);
     bool one = w->threads.at[x->thread].unique, other = w->threads.at[y->thread].unique;
     uint32_t m = w->locksets.at[x->lockset].n, n = w->locksets.at[y->lockset].n;
@@ -179,7 +179,7 @@ static void sort_requests(struct search *s)
 }
 
 /* ---- kinds of locks ---- */
-static uint32_t kind_of(const struct search *s, const struct dh_held *lock)
+static uint32_t kind_of(const struct search *s, const struct dh_symex_lock *lock)
 {
     uint32_t low = 0, high = (uint32_t)s->kinds.n;
     while (low < high) {
@@ -229,7 +229,7 @@ static void find_orders(struct search *s)
             continue;
         bool known = last && same_kind(held(s, last), wanted(s, last)) && held(s, last)->inst == held(s, r)->inst &&
                      s->w->events.at[last->event].inst == inst;
-        r->sign = known ? last->sign : dh_pair_order(&s->pairs, held(s, r)->inst, inst);
+        r->sign = known ? last->sign : dh_lock_pair_order(&s->pairs, held(s, r)->inst, inst);
     }
 }
 
@@ -237,12 +237,12 @@ static void find_orders(struct search *s)
 /* A lock that both hold, and one of them alone, lets only one of them be there. */
 static bool has_gate(const struct search *s, const struct request *a, const struct request *b)
 {
-    const struct dh_walk *w = s->w;
+    const struct dh_symex *w = s->w;
     const struct dh_lockset *x = &w->locksets.at[w->events.at[a->event].lockset],
                             *y = &w->locksets.at[w->events.at[b->event].lockset];
     for (uint32_t i = 0; i < x->n; i++)
         for (uint32_t k = 0; k < y->n; k++) {
-            const struct dh_held *g = &w->held.at[x->first + i], *h = &w->held.at[y->first + k];
+            const struct dh_symex_lock *g = &w->held.at[x->first + i], *h = &w->held.at[y->first + k];
             if (same_lock(w, g, h) && !(g->mode && h->mode))
                 return true;
         }
@@ -251,14 +251,14 @@ static bool has_gate(const struct search *s, const struct request *a, const stru
 
 static bool blocks(const struct search *s, const struct request *waits, const struct request *holds)
 {
-    const struct dh_held *want = wanted(s, waits), *have = held(s, holds);
+    const struct dh_symex_lock *want = wanted(s, waits), *have = held(s, holds);
     return same_kind(want, have) && !(want->mode && have->mode);
 }
 
 static bool can_meet(const struct search *s, const struct request *a, const struct request *b)
 {
-    const struct dh_event *x = &s->w->events.at[a->event], *y = &s->w->events.at[b->event];
-    return dh_events_meet(s->w, x, y) && !has_gate(s, a, b);
+    const struct dh_symex_event *x = &s->w->events.at[a->event], *y = &s->w->events.at[b->event];
+    return dh_may_happen_in_parallel(s->w, x, y) && !has_gate(s, a, b);
 }
 
 /* Locks of different objects that one function takes: by the order in which it always takes them. */
@@ -271,7 +271,7 @@ static bool is_ordered_by_one(struct search *s, uint32_t n)
         const struct request *r = &s->requests.at[s->chain[k]];
         uint32_t inst = s->w->events.at[r->event].inst;
         uint32_t in = p->blocks.at[dh_program_block_of(p, inst)].function;
-        int one = function == DH_NONE || in == function ? dh_pair_order(&s->pairs, held(s, r)->inst, inst) : 0;
+        int one = function == DH_NONE || in == function ? dh_lock_pair_order(&s->pairs, held(s, r)->inst, inst) : 0;
         if (!one || (sign && one != sign))
             return false;
         sign = one;
@@ -295,7 +295,7 @@ static bool is_ordered(const struct search *s, uint32_t n)
 /* The same places found in another context or another turn of the circle. */
 static bool is_known(const struct search *s, uint32_t n)
 {
-    const struct dh_walk *w = s->w;
+    const struct dh_symex *w = s->w;
     for (size_t i = 0; i < s->out->all.n; i++) {
         const struct dh_deadlock *d = &s->out->all.at[i];
         if (d->kind != DH_DEADLOCK_MUTUAL || d->n != n)
@@ -313,7 +313,7 @@ static bool is_known(const struct search *s, uint32_t n)
     return false;
 }
 
-static bool is_on_path(const struct search *s, uint32_t n, const struct dh_held *lock)
+static bool is_on_path(const struct search *s, uint32_t n, const struct dh_symex_lock *lock)
 {
     for (uint32_t k = 0; k < n; k++)
         if (same_kind(held(s, &s->requests.at[s->kinds.at[s->path[k]].request]), lock))
@@ -460,7 +460,7 @@ static bool is_known_wait(const struct search *s, enum dh_deadlock_kind kind, ui
 static void find_signals(struct search *s)
 {
     for (uint32_t e = 0; e < s->w->events.n; e++) {
-        if (s->w->events.at[e].kind == DH_EVENT_SIGNAL)
+        if (s->w->events.at[e].kind == DH_SYMEX_SIGNAL)
             dh_vec_push(&s->signals, e);
         else if (is_request(&s->w->events.at[e]))
             dh_vec_push(&s->wants, e);
@@ -468,24 +468,25 @@ static void find_signals(struct search *s)
 }
 
 /* Threads that may end the wait. */
-static dh_threads signallers(const struct search *s, const struct dh_event *wait)
+static dh_thread_set signallers(const struct search *s, const struct dh_symex_event *wait)
 {
-    dh_threads all = 0;
+    dh_thread_set all = 0;
     for (size_t i = 0; i < s->signals.n; i++) {
-        const struct dh_event *other = &s->w->events.at[s->signals.at[i]];
+        const struct dh_symex_event *other = &s->w->events.at[s->signals.at[i]];
         if (other->node == wait->node && other->offset == wait->offset)
-            all |= (dh_threads)1 << other->thread;
+            all |= (dh_thread_set)1 << other->thread;
     }
     return all;
 }
 
 /* A request, by who may end the wait, for what the waiting thread holds; DH_NONE: nobody is kept from signalling. */
-static uint32_t who_needs(const struct search *s, const struct dh_event *wait, const struct dh_held *h, dh_threads who)
+static uint32_t who_needs(const struct search *s, const struct dh_symex_event *wait, const struct dh_symex_lock *h,
+                          dh_thread_set who)
 {
     for (size_t i = 0; i < s->wants.n; i++) {
-        const struct dh_event *other = &s->w->events.at[s->wants.at[i]];
+        const struct dh_symex_event *other = &s->w->events.at[s->wants.at[i]];
         if (!(who >> other->thread & 1) || !same_kind(&s->w->held.at[other->second], h) ||
-            !dh_events_meet(s->w, wait, other) || (h->mode && s->w->held.at[other->second].mode))
+            !dh_may_happen_in_parallel(s->w, wait, other) || (h->mode && s->w->held.at[other->second].mode))
             continue;
         return s->wants.at[i];
     }
@@ -494,12 +495,12 @@ static uint32_t who_needs(const struct search *s, const struct dh_event *wait, c
 
 static void look_at_held(struct search *s, uint32_t event)
 {
-    const struct dh_event *e = &s->w->events.at[event];
+    const struct dh_symex_event *e = &s->w->events.at[event];
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
-    dh_threads who = l->n ? signallers(s, e) : 0;
-    const struct dh_held *own = e->second == DH_NONE ? NULL : &s->w->held.at[e->second];
+    dh_thread_set who = l->n ? signallers(s, e) : 0;
+    const struct dh_symex_lock *own = e->second == DH_NONE ? NULL : &s->w->held.at[e->second];
     for (uint32_t k = 0; k < l->n; k++) {
-        const struct dh_held *h = &s->w->held.at[l->first + k];
+        const struct dh_symex_lock *h = &s->w->held.at[l->first + k];
         if (own && same_kind(own, h))
             continue;
         uint32_t other = who_needs(s, e, h, who);
@@ -513,14 +514,14 @@ static void look_at_held(struct search *s, uint32_t event)
 /* What code that nobody knows can get at, it can signal. */
 static bool is_known_whole(const struct search *s, uint32_t node)
 {
-    return !(s->w->shapes->graph.nodes.at[node].flags & (DH_NODE_EXPOSED | DH_NODE_COLLAPSED));
+    return !(s->w->points_to->graph.nodes.at[node].flags & (DH_NODE_EXPOSED | DH_NODE_COLLAPSED));
 }
 
 /* Contexts make many waits that differ in nothing that counts. */
-static bool was_looked_at(struct search *s, const struct dh_event *e)
+static bool was_looked_at(struct search *s, const struct dh_symex_event *e)
 {
     for (size_t i = 0; i < s->waits.n; i++) {
-        const struct dh_event *o = &s->w->events.at[s->waits.at[i]];
+        const struct dh_symex_event *o = &s->w->events.at[s->waits.at[i]];
         if (o->inst == e->inst && o->thread == e->thread && o->lockset == e->lockset && o->node == e->node &&
             o->offset == e->offset && o->second == e->second)
             return true;
@@ -531,8 +532,8 @@ static bool was_looked_at(struct search *s, const struct dh_event *e)
 
 static void look_at_wait(struct search *s, uint32_t event)
 {
-    const struct dh_event *e = &s->w->events.at[event];
-    if (e->flags & (DH_EVENT_TRY | DH_EVENT_IGNORED) || was_looked_at(s, e))
+    const struct dh_symex_event *e = &s->w->events.at[event];
+    if (e->flags & (DH_SYMEX_TRY | DH_SYMEX_IGNORED) || was_looked_at(s, e))
         return;
     look_at_held(s, event);
     if (!s->w->incomplete && is_known_whole(s, e->node) && !signallers(s, e) &&
@@ -542,18 +543,18 @@ static void look_at_wait(struct search *s, uint32_t event)
     }
 }
 
-void dh_deadlocks_find(struct dh_deadlocks *d, const struct dh_walk *w)
+void dh_deadlocks_find(struct dh_deadlocks *d, const struct dh_symex *w)
 {
     struct search s = {.w = w, .out = d};
     *d = (struct dh_deadlocks){0};
-    dh_pair_order_init(&s.pairs, w->program);
+    dh_lock_pair_order_init(&s.pairs, w->program);
     find_circles(&s);
     find_signals(&s);
     for (uint32_t e = 0; e < w->events.n; e++)
-        if (w->events.at[e].kind == DH_EVENT_WAIT)
+        if (w->events.at[e].kind == DH_SYMEX_WAIT)
             look_at_wait(&s, e);
-    dh_stuck_find(d, w);
-    dh_pair_order_release(&s.pairs);
+    dh_self_deadlocks_find(d, w);
+    dh_lock_pair_order_release(&s.pairs);
     dh_vec_release(&s.requests);
     dh_vec_release(&s.kinds);
     dh_vec_release(&s.steps);

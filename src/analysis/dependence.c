@@ -1,5 +1,6 @@
 #include "analysis/dependence.h"
 
+#include "base/alloc.h"
 #include "model/library_names.h"
 
 enum { STEPS_MAX = 192, KEPT_MAX = 64, CONTROLS_MAX = 200000 };
@@ -34,12 +35,12 @@ static bool add_all(struct dh_sources *into, const struct dh_sources *from)
     return moved;
 }
 
-static bool add_value(struct dh_relies *r, struct dh_sources *into, dh_value v)
+static bool add_value(struct dh_dependence *r, struct dh_sources *into, dh_value v)
 {
     return dh_is_register(v) && v < r->registers.n && add_all(into, &r->registers.at[v]);
 }
 
-static uint32_t params_of(const struct dh_relies *r, const struct dh_sources *s)
+static uint32_t params_of(const struct dh_dependence *r, const struct dh_sources *s)
 {
     uint32_t bits = 0;
     for (unsigned n = 0; n < s->n; n++)
@@ -50,17 +51,15 @@ static uint32_t params_of(const struct dh_relies *r, const struct dh_sources *s)
 
 /* ---- life ---- */
 
-void dh_relies_init(struct dh_relies *r, struct dh_walk *w, const uint8_t *hot)
+void dh_dependence_init(struct dh_dependence *r, struct dh_symex *w, const uint8_t *hot)
 {
-    *r = (struct dh_relies){.walk = w, .hot = hot};
-    r->functions = calloc(w->program->functions.n + 1, sizeof *r->functions);
-    if (!r->functions)
-        abort();
+    *r = (struct dh_dependence){.symex = w, .hot = hot};
+    r->functions = dh_xcalloc(w->program->functions.n + 1, sizeof *r->functions);
 }
 
-void dh_relies_release(struct dh_relies *r)
+void dh_dependence_release(struct dh_dependence *r)
 {
-    for (size_t f = 0; f < r->walk->program->functions.n; f++)
+    for (size_t f = 0; f < r->symex->program->functions.n; f++)
         dh_vec_release(&r->functions[f].steps);
     free(r->functions);
     dh_vec_release(&r->steps);
@@ -78,13 +77,13 @@ static uint32_t first_inst(const struct dh_program *p, uint32_t function)
 static uint32_t inst_end(const struct dh_program *p, uint32_t function)
 {
     const struct dh_function *f = &p->functions.at[function];
-    const struct dh_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
+    const struct dh_basic_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
     return last->inst + last->n_insts;
 }
 
 /* ---- steps ---- */
 
-static bool push_step(struct dh_relies *r, const struct dh_step_of *s)
+static bool push_step(struct dh_dependence *r, const struct dh_dependent_access *s)
 {
     if (r->steps.n == STEPS_MAX) {
         r->incomplete = true;
@@ -94,20 +93,20 @@ static bool push_step(struct dh_relies *r, const struct dh_step_of *s)
     return true;
 }
 
-static void own_step(struct dh_relies *r, uint32_t inst, uint32_t operand, uint32_t traits)
+static void own_step(struct dh_dependence *r, uint32_t inst, uint32_t operand, uint32_t traits)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     dh_value v = dh_operand(p, &p->insts.at[inst], operand);
-    struct dh_step_of s = {.inst = inst,
-                           .point = inst,
-                           .traits = traits | (p->insts.at[inst].order ? DH_STEP_ATOMIC : 0),
-                           .at = dh_exprs_value(&r->walk->state->exprs, r->function, v)};
+    struct dh_dependent_access s = {.inst = inst,
+                                    .point = inst,
+                                    .traits = traits | (p->insts.at[inst].order ? DH_STEP_ATOMIC : 0),
+                                    .at = dh_value_term(&r->symex->state->values, r->function, v)};
     push_step(r, &s);
 }
 
-static void own_steps(struct dh_relies *r, uint32_t inst)
+static void own_steps(struct dh_dependence *r, uint32_t inst)
 {
-    const struct dh_inst *i = &r->walk->program->insts.at[inst];
+    const struct dh_inst *i = &r->symex->program->insts.at[inst];
     switch (i->op) {
     case DH_I_LOAD:
         own_step(r, inst, 0, 0);
@@ -134,12 +133,12 @@ static void own_steps(struct dh_relies *r, uint32_t inst)
 }
 
 /* An access of a callee in the words of its caller. */
-static void lift(struct dh_relies *r, uint32_t call, const struct dh_step_of *from)
+static void lift(struct dh_dependence *r, uint32_t call, const struct dh_dependent_access *from)
 {
-    const struct dh_inst *i = &r->walk->program->insts.at[call];
-    struct dh_step_of s = *from;
+    const struct dh_inst *i = &r->symex->program->insts.at[call];
+    struct dh_dependent_access s = *from;
     s.point = call;
-    s.at = dh_exprs_outwards(&r->walk->state->exprs, from->at, r->function, i, 1);
+    s.at = dh_term_to_caller(&r->symex->state->values, from->at, r->function, i, 1);
     for (size_t n = r->steps.n; n-- > 0 && r->steps.at[n].point == call;)
         if (r->steps.at[n].inst == s.inst && r->steps.at[n].at.expr == s.at.expr &&
             !((r->steps.at[n].traits ^ s.traits) & DH_STEP_WRITES))
@@ -147,36 +146,36 @@ static void lift(struct dh_relies *r, uint32_t call, const struct dh_step_of *fr
     push_step(r, &s);
 }
 
-static void find_steps(struct dh_relies *r)
+static void find_steps(struct dh_dependence *r)
 {
-    const struct dh_program *p = r->walk->program;
-    const struct dh_calls *c = &r->walk->shapes->calls;
+    const struct dh_program *p = r->symex->program;
+    const struct dh_call_graph *c = &r->symex->points_to->calls;
     r->steps.n = r->step_of.n = 0;
     for (uint32_t at = first_inst(p, r->function); at < inst_end(p, r->function); at++) {
         uint32_t first = (uint32_t)r->steps.n;
         if (r->hot[at])
             own_steps(r, at);
         if (p->insts.at[at].op == DH_I_CALL)
-            for (uint32_t it = dh_calls_first(c, at), f; dh_calls_next(c, at, &it, &f);)
+            for (uint32_t it = dh_call_graph_first(c, at), f; dh_call_graph_next(c, at, &it, &f);)
                 for (size_t n = 0; n < r->functions[f].steps.n; n++)
                     lift(r, at, &r->functions[f].steps.at[n]);
         dh_vec_push(&r->step_of, r->steps.n > first ? first : DH_NONE);
     }
 }
 
-static uint32_t steps_at(const struct dh_relies *r, uint32_t inst)
+static uint32_t steps_at(const struct dh_dependence *r, uint32_t inst)
 {
-    return r->step_of.at[inst - first_inst(r->walk->program, r->function)];
+    return r->step_of.at[inst - first_inst(r->symex->program, r->function)];
 }
 
 /* ---- where values come from ---- */
 
-static bool call_result(struct dh_relies *r, uint32_t inst, const struct dh_inst *i, struct dh_sources *into)
+static bool call_result(struct dh_dependence *r, uint32_t inst, const struct dh_inst *i, struct dh_sources *into)
 {
-    const struct dh_program *p = r->walk->program;
-    const struct dh_calls *c = &r->walk->shapes->calls;
+    const struct dh_program *p = r->symex->program;
+    const struct dh_call_graph *c = &r->symex->points_to->calls;
     bool moved = false;
-    for (uint32_t it = dh_calls_first(c, inst), f; dh_calls_next(c, inst, &it, &f);)
+    for (uint32_t it = dh_call_graph_first(c, inst), f; dh_call_graph_next(c, inst, &it, &f);)
         for (uint32_t k = 0; k + 1 < i->n_operands && k < 32; k++)
             if (r->functions[f].returns >> k & 1)
                 moved |= add_value(r, into, dh_operand(p, i, k + 1));
@@ -187,9 +186,9 @@ static bool call_result(struct dh_relies *r, uint32_t inst, const struct dh_inst
 }
 
 /* A constant is chosen by who decides where control comes from. */
-static bool phi_result(struct dh_relies *r, const struct dh_inst *i, struct dh_sources *into)
+static bool phi_result(struct dh_dependence *r, const struct dh_inst *i, struct dh_sources *into)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     bool moved = false;
     for (uint32_t n = 0; n + 1 < i->n_operands; n += 2) {
         dh_value v = dh_operand(p, i, n);
@@ -201,9 +200,9 @@ static bool phi_result(struct dh_relies *r, const struct dh_inst *i, struct dh_s
     return moved;
 }
 
-static bool result(struct dh_relies *r, uint32_t inst, struct dh_sources *into)
+static bool result(struct dh_dependence *r, uint32_t inst, struct dh_sources *into)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     const struct dh_inst *i = &p->insts.at[inst];
     bool moved = false;
     switch (i->op) {
@@ -228,14 +227,14 @@ static bool result(struct dh_relies *r, uint32_t inst, struct dh_sources *into)
     }
 }
 
-static void follow_values(struct dh_relies *r, const struct dh_flow *f)
+static void follow_values(struct dh_dependence *r, const struct dh_cfg *f)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     bool moved = true;
     for (int round = 0; moved && round < 6; round++) {
         moved = false;
         for (size_t k = 0; k < f->order.n; k++) {
-            const struct dh_block *b = &p->blocks.at[f->first + f->order.at[k]];
+            const struct dh_basic_block *b = &p->blocks.at[f->first + f->order.at[k]];
             for (uint32_t i = b->inst; i < b->inst + b->n_insts; i++)
                 if (p->insts.at[i].result != DH_NONE)
                     moved |= result(r, i, &r->registers.at[p->insts.at[i].result]);
@@ -245,13 +244,13 @@ static void follow_values(struct dh_relies *r, const struct dh_flow *f)
 
 /* ---- what decides ---- */
 
-static void find_controls(struct dh_relies *r, const struct dh_flow *f)
+static void find_controls(struct dh_dependence *r, const struct dh_cfg *f)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     r->controls.n = 0;
     for (size_t k = 0; k < f->order.n; k++) {
         uint32_t a = f->order.at[k];
-        const struct dh_block *b = &p->blocks.at[f->first + a];
+        const struct dh_basic_block *b = &p->blocks.at[f->first + a];
         for (uint32_t s = 0; b->n_succs > 1 && s < b->n_succs; s++) {
             uint32_t at = dh_successors(p, b)[s] - f->first;
             for (; at < f->n && at != f->post.at[a]; at = f->post.at[at]) {
@@ -266,10 +265,10 @@ static void find_controls(struct dh_relies *r, const struct dh_flow *f)
     }
 }
 
-static bool decide(struct dh_relies *r, const struct dh_flow *f, uint32_t block, uint32_t by)
+static bool decide(struct dh_dependence *r, const struct dh_cfg *f, uint32_t block, uint32_t by)
 {
-    const struct dh_program *p = r->walk->program;
-    const struct dh_block *b = &p->blocks.at[f->first + by];
+    const struct dh_program *p = r->symex->program;
+    const struct dh_basic_block *b = &p->blocks.at[f->first + by];
     const struct dh_inst *last = &p->insts.at[b->inst + b->n_insts - 1];
     bool moved = add_all(&r->blocks.at[block], &r->blocks.at[by]);
     if ((last->op == DH_I_BRANCH || last->op == DH_I_SWITCH) && last->n_operands)
@@ -277,7 +276,7 @@ static bool decide(struct dh_relies *r, const struct dh_flow *f, uint32_t block,
     return moved;
 }
 
-static void follow_control(struct dh_relies *r, const struct dh_flow *f)
+static void follow_control(struct dh_dependence *r, const struct dh_cfg *f)
 {
     bool moved = true;
     for (int round = 0; moved && round < 6; round++) {
@@ -289,25 +288,26 @@ static void follow_control(struct dh_relies *r, const struct dh_flow *f)
 
 /* ---- what steps rely on ---- */
 
-static void rely_own(struct dh_relies *r, struct dh_step_of *s, uint32_t block)
+static void rely_own(struct dh_dependence *r, struct dh_dependent_access *s, uint32_t block)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     const struct dh_inst *i = &p->insts.at[s->inst];
     for (uint32_t n = 0; n < i->n_operands; n++)
         add_value(r, &s->by_data, dh_operand(p, i, n));
     add_all(&s->by_control, &r->blocks.at[block]);
 }
 
-static void rely_arguments(struct dh_relies *r, struct dh_sources *into, uint32_t params, const struct dh_inst *call)
+static void rely_arguments(struct dh_dependence *r, struct dh_sources *into, uint32_t params,
+                           const struct dh_inst *call)
 {
     for (uint32_t k = 0; k < 32 && k + 1 < call->n_operands; k++)
         if (params >> k & 1)
-            add_value(r, into, dh_operand(r->walk->program, call, k + 1));
+            add_value(r, into, dh_operand(r->symex->program, call, k + 1));
 }
 
-static void rely_below(struct dh_relies *r, struct dh_step_of *s, uint32_t block)
+static void rely_below(struct dh_dependence *r, struct dh_dependent_access *s, uint32_t block)
 {
-    const struct dh_inst *call = &r->walk->program->insts.at[s->point];
+    const struct dh_inst *call = &r->symex->program->insts.at[s->point];
     struct dh_sources none = {0};
     s->by_data = s->by_control = s->by_comparison = s->by_equality = none;
     rely_arguments(r, &s->by_data, s->data, call);
@@ -320,12 +320,12 @@ static void rely_below(struct dh_relies *r, struct dh_step_of *s, uint32_t block
 /* ---- how reads are used ---- */
 
 /* Steps of this function whose very value the register is, or is an address computed with it. */
-static void direct(struct dh_relies *r, dh_value v, int depth, struct dh_sources *into)
+static void direct(struct dh_dependence *r, dh_value v, int depth, struct dh_sources *into)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     if (!dh_is_register(v) || depth > 6)
         return;
-    uint32_t at = dh_walk_defined(r->walk, r->function)[v];
+    uint32_t at = dh_symex_definitions(r->symex, r->function)[v];
     if (at == DH_NONE)
         return;
     const struct dh_inst *i = &p->insts.at[at];
@@ -337,7 +337,7 @@ static void direct(struct dh_relies *r, dh_value v, int depth, struct dh_sources
 }
 
 /* The value is used as an address although nobody looked at this copy of it. */
-static void consume(struct dh_relies *r, dh_value v, uint32_t block)
+static void consume(struct dh_dependence *r, dh_value v, uint32_t block)
 {
     struct dh_sources steps = {0};
     direct(r, v, 0, &steps);
@@ -346,9 +346,9 @@ static void consume(struct dh_relies *r, dh_value v, uint32_t block)
             r->steps.at[steps.at[n]].traits |= DH_STEP_CONSUMED;
 }
 
-static void note_mix(struct dh_relies *r, const struct dh_inst *i)
+static void note_mix(struct dh_dependence *r, const struct dh_inst *i)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     bool equality = i->op == DH_I_COMPARE && (i->extra == DH_CMP_EQ || i->extra == DH_CMP_NE);
     for (uint32_t n = 0; n < 2 && i->n_operands == 2; n++) {
         dh_value mine = dh_operand(p, i, n), other = dh_operand(p, i, 1 - n);
@@ -359,18 +359,18 @@ static void note_mix(struct dh_relies *r, const struct dh_inst *i)
             uint32_t step = s->at[k] < r->n_params ? DH_NONE : s->at[k] - r->n_params;
             if (step == DH_NONE || r->steps.at[step].traits & DH_STEP_WRITES)
                 continue;
-            struct dh_step_of *read = &r->steps.at[step];
+            struct dh_dependent_access *read = &r->steps.at[step];
             add_all(equality ? &read->by_equality : &read->by_comparison, &r->registers.at[other]);
         }
     }
 }
 
-static void note_uses(struct dh_relies *r, const struct dh_flow *f)
+static void note_uses(struct dh_dependence *r, const struct dh_cfg *f)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     for (size_t k = 0; k < f->order.n; k++) {
         uint32_t block = f->order.at[k];
-        const struct dh_block *b = &p->blocks.at[f->first + block];
+        const struct dh_basic_block *b = &p->blocks.at[f->first + block];
         for (uint32_t at = b->inst; at < b->inst + b->n_insts; at++) {
             const struct dh_inst *i = &p->insts.at[at];
             bool arguments = i->op == DH_I_CALL || i->op == DH_I_FOREIGN;
@@ -386,9 +386,9 @@ static void note_uses(struct dh_relies *r, const struct dh_flow *f)
 
 /* ---- one function ---- */
 
-static void clear(struct dh_relies *r, const struct dh_flow *f)
+static void clear(struct dh_dependence *r, const struct dh_cfg *f)
 {
-    const struct dh_function *fn = &r->walk->program->functions.at[r->function];
+    const struct dh_function *fn = &r->symex->program->functions.at[r->function];
     r->registers.n = r->blocks.n = 0;
     for (uint32_t n = 0; n < fn->n_registers; n++) {
         dh_vec_push(&r->registers, (struct dh_sources){0});
@@ -400,12 +400,12 @@ static void clear(struct dh_relies *r, const struct dh_flow *f)
 }
 
 /* Reads whose value a function without accesses of its own passes on: nothing to follow but parameters. */
-static void note_returns(struct dh_relies *r, const struct dh_flow *f)
+static void note_returns(struct dh_dependence *r, const struct dh_cfg *f)
 {
-    const struct dh_program *p = r->walk->program;
+    const struct dh_program *p = r->symex->program;
     struct dh_sources all = {0};
     for (size_t k = 0; k < f->order.n; k++) {
-        const struct dh_block *b = &p->blocks.at[f->first + f->order.at[k]];
+        const struct dh_basic_block *b = &p->blocks.at[f->first + f->order.at[k]];
         const struct dh_inst *last = &p->insts.at[b->inst + b->n_insts - 1];
         if (last->op == DH_I_RETURN && last->n_operands)
             add_value(r, &all, dh_operand(p, last, 0));
@@ -416,10 +416,10 @@ static void note_returns(struct dh_relies *r, const struct dh_flow *f)
             r->steps.at[all.at[n] - r->n_params].traits |= DH_STEP_RETURNED;
 }
 
-void dh_relies_read(struct dh_relies *r, uint32_t function)
+void dh_dependence_analyse(struct dh_dependence *r, uint32_t function)
 {
-    const struct dh_program *p = r->walk->program;
-    const struct dh_flow *f = dh_walk_flow(r->walk, function);
+    const struct dh_program *p = r->symex->program;
+    const struct dh_cfg *f = dh_symex_cfg(r->symex, function);
     r->function = function;
     r->n_params = p->functions.at[function].n_params;
     find_steps(r);
@@ -430,7 +430,7 @@ void dh_relies_read(struct dh_relies *r, uint32_t function)
         follow_control(r, f);
     }
     for (size_t n = 0; n < r->steps.n; n++) {
-        struct dh_step_of *s = &r->steps.at[n];
+        struct dh_dependent_access *s = &r->steps.at[n];
         uint32_t block = dh_program_block_of(p, s->point) - f->first;
         (s->inst == s->point ? rely_own : rely_below)(r, s, block);
     }
@@ -438,15 +438,15 @@ void dh_relies_read(struct dh_relies *r, uint32_t function)
     note_returns(r, f);
 }
 
-void dh_relies_keep(struct dh_relies *r)
+void dh_dependence_keep_summary(struct dh_dependence *r)
 {
-    struct dh_reliance *out = &r->functions[r->function];
-    const struct dh_program *p = r->walk->program;
+    struct dh_dependence_summary *out = &r->functions[r->function];
+    const struct dh_program *p = r->symex->program;
     /* What an object of the library does inside is one step of who uses it. */
-    if (dh_library_is_object(dh_library_class_of(dh_program_string(p, p->functions.at[r->function].name))))
+    if (dh_library_is_object(dh_library_class_of_member(dh_program_string(p, p->functions.at[r->function].name))))
         return;
     for (size_t n = 0; n < r->steps.n; n++) {
-        struct dh_step_of s = r->steps.at[n];
+        struct dh_dependent_access s = r->steps.at[n];
         s.data = params_of(r, &s.by_data);
         s.control = params_of(r, &s.by_control);
         s.mixed = params_of(r, &s.by_comparison);

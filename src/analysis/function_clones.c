@@ -1,6 +1,7 @@
 #include "analysis/function_clones.h"
 
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -25,12 +26,12 @@ struct candidate {
 };
 
 struct chooser {
-    const struct dh_special_question *q;
-    struct dh_walk *w;
+    const struct dh_clone_query *q;
+    struct dh_symex *w;
     const struct dh_program *p;
     uint32_t n_met, n; /* contexts that were walked; with those, one a function, in which nothing matters */
     DH_VEC(struct access) unsafe;
-    DH_VEC(struct dh_followed) calls;
+    DH_VEC(struct dh_context_call) calls;
     uint32_t *order;   /* contexts by function and key */
     uint64_t *own;     /* by context: which accesses of the function itself are not safe there, as a hash; 0 = none */
     uint64_t *key;     /* with those of callees */
@@ -43,14 +44,6 @@ struct chooser {
     uint32_t *numbers; /* by function and version: of the copy */
     DH_VEC(struct candidate) candidates;
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -66,7 +59,7 @@ static uint32_t function_of(const struct chooser *c, uint32_t context)
 static uint32_t weight(const struct chooser *c, uint32_t inst)
 {
     uint32_t block = dh_program_block_of(c->p, inst), f = dh_inst_function(c->p, block);
-    return dh_flow_repeated(dh_walk_flow(c->w, f), block - c->p->functions.at[f].block) ? LOOP : 1;
+    return dh_cfg_in_any_loop(dh_symex_cfg(c->w, f), block - c->p->functions.at[f].block) ? LOOP : 1;
 }
 
 static bool is_open(const struct chooser *c, uint32_t function)
@@ -86,14 +79,14 @@ static int by_context(const void *a, const void *b)
 
 static void find_unsafe(struct chooser *c)
 {
-    for (size_t n = 0; n < c->w->seen.n; n++) {
-        struct dh_seen s = c->w->seen.at[n];
+    for (size_t n = 0; n < c->w->event_contexts.n; n++) {
+        struct dh_event_context s = c->w->event_contexts.at[n];
         if (c->q->racy[s.event] && s.context < c->n_met)
             dh_vec_push(&c->unsafe, (struct access){s.context, c->w->events.at[s.event].inst});
     }
     if (c->unsafe.n)
         qsort(c->unsafe.at, c->unsafe.n, sizeof *c->unsafe.at, by_context);
-    uint8_t *counted = zeroed(c->p->insts.n, 1);
+    uint8_t *counted = dh_xcalloc(c->p->insts.n + 1, 1);
     for (size_t n = 0; n < c->unsafe.n; n++) {
         struct access a = c->unsafe.at[n];
         if (n && by_context(&c->unsafe.at[n - 1], &a) == 0)
@@ -126,7 +119,7 @@ static bool find_open(struct chooser *c)
 
 static int by_call(const void *a, const void *b)
 {
-    const struct dh_followed *p = a, *q = b;
+    const struct dh_context_call *p = a, *q = b;
     if (p->context != q->context)
         return p->context < q->context ? -1 : 1;
     if (p->call != q->call)
@@ -138,27 +131,27 @@ static int by_call(const void *a, const void *b)
 static void follow_unmet(struct chooser *c, uint32_t function, uint8_t *done)
 {
     const struct dh_function *f = &c->p->functions.at[function];
-    const struct dh_calls *calls = &c->w->shapes->calls;
+    const struct dh_call_graph *calls = &c->w->points_to->calls;
     for (uint32_t b = f->block; b < f->block + f->n_blocks && !done[function]; b++)
         for (uint32_t i = c->p->blocks.at[b].inst; i < c->p->blocks.at[b].inst + c->p->blocks.at[b].n_insts; i++) {
             if (c->p->insts.at[i].op != DH_I_CALL)
                 continue;
-            for (uint32_t it = dh_calls_first(calls, i), to; dh_calls_next(calls, i, &it, &to);)
-                dh_vec_push(&c->calls, (struct dh_followed){c->n_met + function, i, to, c->n_met + to});
+            for (uint32_t it = dh_call_graph_first(calls, i), to; dh_call_graph_next(calls, i, &it, &to);)
+                dh_vec_push(&c->calls, (struct dh_context_call){c->n_met + function, i, to, c->n_met + to});
         }
     done[function] = 1;
 }
 
 static void find_calls(struct chooser *c)
 {
-    uint8_t *done = zeroed(c->p->functions.n, 1);
-    for (size_t n = 0; n < c->w->followed.n; n++) {
-        struct dh_followed f = c->w->followed.at[n];
+    uint8_t *done = dh_xcalloc(c->p->functions.n + 1, 1);
+    for (size_t n = 0; n < c->w->context_calls.n; n++) {
+        struct dh_context_call f = c->w->context_calls.at[n];
         f.callee = f.callee == DH_NONE ? c->n_met + f.function : f.callee;
         dh_vec_push(&c->calls, f);
     }
     for (size_t n = 0; n < c->calls.n; n++) { /* which grows */
-        struct dh_followed f = c->calls.at[n];
+        struct dh_context_call f = c->calls.at[n];
         if (f.callee >= c->n_met && !done[f.function])
             follow_unmet(c, f.function, done);
     }
@@ -174,7 +167,7 @@ static void refine(struct chooser *c, uint64_t *next)
 {
     memcpy(next, c->own, c->n * sizeof *next);
     for (size_t n = 0; n < c->calls.n; n++) {
-        struct dh_followed f = c->calls.at[n];
+        struct dh_context_call f = c->calls.at[n];
         if ((n && by_call(&c->calls.at[n - 1], &f) == 0) || !c->key[f.callee])
             continue;
         next[f.context] += mix(f.call, c->key[f.callee]);
@@ -182,7 +175,7 @@ static void refine(struct chooser *c, uint64_t *next)
     memcpy(c->key, next, c->n * sizeof *next);
 }
 
-static void add_gain(struct chooser *c, uint32_t *next, struct dh_followed call, uint32_t least)
+static void add_gain(struct chooser *c, uint32_t *next, struct dh_context_call call, uint32_t least)
 {
     uint64_t more = next[call.context] + (uint64_t)least * weight(c, call.call);
     next[call.context] = more > GAIN_MAX ? GAIN_MAX : (uint32_t)more;
@@ -195,7 +188,7 @@ static void estimate(struct chooser *c, uint32_t *next)
         next[n] = c->worst[function_of(c, n)] - c->costs[n];
     uint32_t least = 0;
     for (size_t n = 0; n < c->calls.n; n++) {
-        struct dh_followed f = c->calls.at[n];
+        struct dh_context_call f = c->calls.at[n];
         bool first = !n || c->calls.at[n - 1].context != f.context || c->calls.at[n - 1].call != f.call;
         bool last = n + 1 == c->calls.n || c->calls.at[n + 1].context != f.context || c->calls.at[n + 1].call != f.call;
         least = first || c->gain[f.callee] < least ? c->gain[f.callee] : least;
@@ -207,8 +200,8 @@ static void estimate(struct chooser *c, uint32_t *next)
 
 static void compare(struct chooser *c)
 {
-    uint64_t *keys = zeroed(c->n, sizeof *keys);
-    uint32_t *gains = zeroed(c->n, sizeof *gains);
+    uint64_t *keys = dh_xcalloc(c->n + 1, sizeof *keys);
+    uint32_t *gains = dh_xcalloc(c->n + 1, sizeof *gains);
     for (unsigned round = 0; round < ROUNDS; round++) {
         refine(c, keys);
         estimate(c, gains);
@@ -251,7 +244,7 @@ static void consider(struct chooser *c, uint32_t first, uint32_t end)
 static void group(struct chooser *c)
 {
     uint32_t n_order = 0;
-    uint8_t *met = zeroed(c->n, 1);
+    uint8_t *met = dh_xcalloc(c->n + 1, 1);
     for (size_t n = 0; n < c->calls.n; n++)
         met[c->calls.at[n].callee] = 1;
     for (uint32_t n = 0; n < c->n; n++)
@@ -291,10 +284,10 @@ static void give_version(struct chooser *c, const struct candidate *k, uint8_t v
 static void afford(struct chooser *c)
 {
     uint32_t left = c->p->insts.n / GROWTH + ALWAYS, n = 0;
-    uint8_t *versions = zeroed(c->p->functions.n, 1);
+    uint8_t *versions = dh_xcalloc(c->p->functions.n + 1, 1);
     if (c->candidates.n)
         qsort(c->candidates.at, c->candidates.n, sizeof *c->candidates.at, by_gain);
-    for (size_t k = 0; k < c->candidates.n && n < DH_SPECIAL_COPIES; k++) {
+    for (size_t k = 0; k < c->candidates.n && n < DH_CLONES_MAX; k++) {
         const struct candidate *one = &c->candidates.at[k];
         if (one->size > left || versions[one->function] == VERSIONS)
             continue;
@@ -307,7 +300,7 @@ static void afford(struct chooser *c)
 
 /* ---- who calls which ---- */
 
-static bool is_direct(const struct chooser *c, const struct dh_followed *f)
+static bool is_direct(const struct chooser *c, const struct dh_context_call *f)
 {
     const struct dh_inst *i = &c->p->insts.at[f->call];
     return i->op == DH_I_CALL && i->site != DH_NONE && i->site >= c->q->first_call &&
@@ -329,7 +322,7 @@ static bool spread(struct chooser *c, bool settled)
 {
     bool moved = false;
     for (size_t n = 0; n < c->calls.n; n++) {
-        const struct dh_followed *f = &c->calls.at[n];
+        const struct dh_context_call *f = &c->calls.at[n];
         for (unsigned v = 0; v <= VERSIONS; v++) {
             uint8_t *to = target_of(c, f->call, v), was = *to;
             if (!(c->met_in[f->context] >> v & 1))
@@ -367,7 +360,7 @@ static uint32_t *number_of(struct chooser *c, uint32_t function, unsigned versio
     return &c->numbers[(size_t)function * (VERSIONS + 1) + version];
 }
 
-static void number_copies(struct chooser *c, struct dh_special *s)
+static void number_copies(struct chooser *c, struct dh_function_clones *s)
 {
     for (uint32_t n = 0; n < c->n; n++)
         for (unsigned v = 1; v <= VERSIONS; v++) {
@@ -379,19 +372,19 @@ static void number_copies(struct chooser *c, struct dh_special *s)
         }
 }
 
-static void number_calls(struct chooser *c, struct dh_special *s)
+static void number_calls(struct chooser *c, struct dh_function_clones *s)
 {
-    uint8_t *done = zeroed((size_t)c->p->insts.n * (VERSIONS + 1), 1);
+    uint8_t *done = dh_xcalloc((size_t)c->p->insts.n * (VERSIONS + 1) + 1, 1);
     for (size_t n = 0; n < c->calls.n; n++) {
-        const struct dh_followed *f = &c->calls.at[n];
+        const struct dh_context_call *f = &c->calls.at[n];
         for (unsigned v = 0; v <= VERSIONS; v++) {
             uint8_t to = *target_of(c, f->call, v), *seen = &done[(size_t)f->call * (VERSIONS + 1) + v];
             if (!(c->met_in[f->context] >> v & 1) || to <= 1 || *seen)
                 continue;
             *seen = 1;
             uint32_t caller = function_of(c, f->context);
-            struct dh_redirect r = {*number_of(c, caller, v), c->p->insts.at[f->call].site,
-                                    *number_of(c, f->function, to - 1u)};
+            struct dh_clone_redirect r = {*number_of(c, caller, v), c->p->insts.at[f->call].site,
+                                          *number_of(c, f->function, to - 1u)};
             dh_vec_push(&s->redirects, r);
         }
     }
@@ -403,16 +396,16 @@ static void number_calls(struct chooser *c, struct dh_special *s)
 static void start(struct chooser *c)
 {
     size_t functions = c->p->functions.n;
-    c->order = zeroed(c->n, sizeof *c->order);
-    c->own = zeroed(c->n, sizeof *c->own);
-    c->key = zeroed(c->n, sizeof *c->key);
-    c->costs = zeroed(c->n, sizeof *c->costs);
-    c->gain = zeroed(c->n, sizeof *c->gain);
-    c->version = zeroed(c->n, 1);
-    c->met_in = zeroed(c->n, 1);
-    c->worst = zeroed(functions, sizeof *c->worst);
-    c->target = zeroed((size_t)c->p->insts.n * (VERSIONS + 1), 1);
-    c->numbers = zeroed(functions * (VERSIONS + 1), sizeof *c->numbers);
+    c->order = dh_xcalloc(c->n + 1, sizeof *c->order);
+    c->own = dh_xcalloc(c->n + 1, sizeof *c->own);
+    c->key = dh_xcalloc(c->n + 1, sizeof *c->key);
+    c->costs = dh_xcalloc(c->n + 1, sizeof *c->costs);
+    c->gain = dh_xcalloc(c->n + 1, sizeof *c->gain);
+    c->version = dh_xcalloc(c->n + 1, 1);
+    c->met_in = dh_xcalloc(c->n + 1, 1);
+    c->worst = dh_xcalloc(functions + 1, sizeof *c->worst);
+    c->target = dh_xcalloc((size_t)c->p->insts.n * (VERSIONS + 1) + 1, 1);
+    c->numbers = dh_xcalloc(functions * (VERSIONS + 1) + 1, sizeof *c->numbers);
 }
 
 static void finish(struct chooser *c)
@@ -425,11 +418,11 @@ static void finish(struct chooser *c)
     dh_vec_release(&c->candidates);
 }
 
-void dh_special_choose(struct dh_special *s, const struct dh_special_question *q)
+void dh_function_clones_choose(struct dh_function_clones *s, const struct dh_clone_query *q)
 {
-    struct dh_walk *w = q->walk;
+    struct dh_symex *w = q->symex;
     struct chooser c = {.q = q, .w = w, .p = w->program, .n_met = (uint32_t)w->contexts.n};
-    if (w->seen.n > SEEN_MAX || w->followed.n > SEEN_MAX)
+    if (w->event_contexts.n > SEEN_MAX || w->context_calls.n > SEEN_MAX)
         return;
     c.n = c.n_met + c.p->functions.n;
     start(&c);
@@ -447,7 +440,7 @@ void dh_special_choose(struct dh_special *s, const struct dh_special_question *q
     finish(&c);
 }
 
-void dh_special_release(struct dh_special *s)
+void dh_function_clones_release(struct dh_function_clones *s)
 {
     dh_vec_release(&s->copies);
     dh_vec_release(&s->redirects);

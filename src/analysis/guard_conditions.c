@@ -1,64 +1,24 @@
 #include "analysis/guard_conditions.h"
 
+#include "analysis/atomic_tests.h"
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
 enum { DEEPEST = 12, MOST_STEPS = 4000 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 /* ---- numbers ---- */
 
-static bool holds(int64_t value, enum dh_compare relation, int64_t number)
+/* Counting towards the test: down to zero, up from zero, up to a number. */
+static bool counts_towards(bool up, const struct dh_guard_access *test)
 {
-    switch (relation) {
-    case DH_CMP_EQ:
-        return value == number;
-    case DH_CMP_NE:
-        return value != number;
-    case DH_CMP_LT:
-        return value < number;
-    case DH_CMP_LE:
-        return value <= number;
-    case DH_CMP_GT:
-        return value > number;
-    case DH_CMP_GE:
-        return value >= number;
-    default:
-        return true;
-    }
-}
-
-static enum dh_compare negated(enum dh_compare c)
-{
-    static const enum dh_compare other[] = {DH_CMP_NE, DH_CMP_EQ, DH_CMP_GE,   DH_CMP_GT,
-                                            DH_CMP_LE, DH_CMP_LT, DH_CMP_OTHER};
-    return other[c];
-}
-
-static enum dh_compare mirrored(enum dh_compare c)
-{
-    static const enum dh_compare other[] = {DH_CMP_EQ, DH_CMP_NE, DH_CMP_GT,   DH_CMP_GE,
-                                            DH_CMP_LT, DH_CMP_LE, DH_CMP_OTHER};
-    return other[c];
-}
-
-/* Counting towards the gate: down to nothing, up from nothing, up to a number. */
-static bool counts_towards(bool up, const struct dh_word *gate)
-{
-    bool zero = gate->known && gate->number <= 0;
-    switch (gate->relation) {
+    bool zero = test->known && test->number <= 0;
+    switch (test->relation) {
     case DH_CMP_EQ:
         return !zero || !up;
     case DH_CMP_NE:
-        return !gate->known || zero == up;
+        return !test->known || zero == up;
     case DH_CMP_LT:
     case DH_CMP_LE:
         return !up;
@@ -70,34 +30,34 @@ static bool counts_towards(bool up, const struct dh_word *gate)
     }
 }
 
-bool dh_word_fits(const struct dh_word *set, const struct dh_word *gate)
+bool dh_guard_may_satisfy(const struct dh_guard_access *set, const struct dh_guard_access *test)
 {
-    if (set->change == DH_WORD_UP || set->change == DH_WORD_DOWN)
-        return counts_towards(set->change == DH_WORD_UP, gate);
-    return !set->known || !gate->known || holds(set->number, gate->relation, gate->number);
+    if (set->change == DH_GUARD_INCREASED || set->change == DH_GUARD_DECREASED)
+        return counts_towards(set->change == DH_GUARD_INCREASED, test);
+    return !set->known || !test->known || dh_compare_holds(set->number, test->relation, test->number);
 }
 
-bool dh_word_shuts(const struct dh_word *set, const struct dh_word *gate)
+bool dh_guard_blocks(const struct dh_guard_access *set, const struct dh_guard_access *test)
 {
-    if (gate->relation == DH_CMP_OTHER || !gate->known)
+    if (test->relation == DH_CMP_OTHER || !test->known)
         return false;
-    if (set->change == DH_WORD_TO)
-        return set->known && !holds(set->number, gate->relation, gate->number);
-    /* One more than before is not nothing; one less than one is. */
-    if (set->change == DH_WORD_UP)
-        return !holds(1, gate->relation, gate->number) && holds(0, gate->relation, gate->number);
-    return set->change == DH_WORD_DOWN && !holds(0, gate->relation, gate->number) &&
-           holds(1, gate->relation, gate->number);
+    if (set->change == DH_GUARD_ASSIGNED)
+        return set->known && !dh_compare_holds(set->number, test->relation, test->number);
+    /* One more than before is not zero; one less than one is. */
+    if (set->change == DH_GUARD_INCREASED)
+        return !dh_compare_holds(1, test->relation, test->number) && dh_compare_holds(0, test->relation, test->number);
+    return set->change == DH_GUARD_DECREASED && !dh_compare_holds(0, test->relation, test->number) &&
+           dh_compare_holds(1, test->relation, test->number);
 }
 
-bool dh_words_contradict(const struct dh_word *one, const struct dh_word *other)
+bool dh_guards_contradict(const struct dh_guard_access *one, const struct dh_guard_access *other)
 {
     if (!one->known || !other->known || one->relation == DH_CMP_OTHER || other->relation == DH_CMP_OTHER)
         return false;
     for (int64_t by = -1; by <= 1; by++)
         for (int which = 0; which < 2; which++) {
             int64_t n = (which ? other : one)->number + by;
-            if (holds(n, one->relation, one->number) && holds(n, other->relation, other->number))
+            if (dh_compare_holds(n, one->relation, one->number) && dh_compare_holds(n, other->relation, other->number))
                 return false;
         }
     return true;
@@ -105,20 +65,19 @@ bool dh_words_contradict(const struct dh_word *one, const struct dh_word *other)
 
 /* ---- values across calls ---- */
 
-const struct dh_where *dh_words_callee(struct dh_words *x, const struct dh_where *at, uint32_t call, uint32_t function)
+const struct dh_call_path *dh_guards_enter_callee(struct dh_guards *x, const struct dh_call_path *at, uint32_t call,
+                                                  uint32_t function)
 {
-    if (x->n_made == DH_WHERES)
+    if (x->n_paths == DH_CALL_PATHS_MAX)
         return NULL;
-    struct dh_where *to = &x->made[x->n_made++];
-    *to = (struct dh_where){function, call, at, DH_NONE, at->level};
+    struct dh_call_path *to = &x->paths[x->n_paths++];
+    *to = (struct dh_call_path){function, call, at, DH_NONE};
     return to;
 }
 
-/* The argument that a parameter is, in the caller. */
-static bool argument(struct dh_words *x, const struct dh_where *at, uint32_t param, struct dh_where *caller,
-                     dh_value *v)
+bool dh_call_path_argument(const struct dh_symex *w, const struct dh_call_path *at, uint32_t param,
+                           struct dh_call_path *caller, dh_value *v)
 {
-    const struct dh_walk *w = x->walk;
     const struct dh_program *p = w->program;
     uint32_t call = at->call;
     if (at->up)
@@ -128,7 +87,7 @@ static bool argument(struct dh_words *x, const struct dh_where *at, uint32_t par
         if (c->caller == DH_NONE)
             return false;
         call = at->call != DH_NONE ? at->call : c->call;
-        *caller = (struct dh_where){w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, at->level};
+        *caller = (struct dh_call_path){w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller};
     }
     if (call == DH_NONE || p->insts.at[call].op != DH_I_CALL || param + 1 >= p->insts.at[call].n_operands)
         return false;
@@ -136,26 +95,26 @@ static bool argument(struct dh_words *x, const struct dh_where *at, uint32_t par
     return true;
 }
 
-static const struct dh_inst *defined(struct dh_words *x, const struct dh_where *at, dh_value v, uint32_t *inst)
+static const struct dh_inst *defined(struct dh_guards *x, const struct dh_call_path *at, dh_value v, uint32_t *inst)
 {
     if (!dh_is_register(v))
         return NULL;
-    *inst = dh_walk_defined(x->walk, at->function)[v];
-    return *inst != DH_NONE ? &x->walk->program->insts.at[*inst] : NULL;
+    *inst = dh_symex_definitions(x->symex, at->function)[v];
+    return *inst != DH_NONE ? &x->symex->program->insts.at[*inst] : NULL;
 }
 
-static bool number_of(struct dh_words *x, const struct dh_where *at, dh_value v, int64_t *number, int depth)
+static bool number_of(struct dh_guards *x, const struct dh_call_path *at, dh_value v, int64_t *number, int depth)
 {
-    const struct dh_program *p = x->walk->program;
+    const struct dh_program *p = x->symex->program;
     uint32_t inst;
     if (dh_value_int(p, v, number))
         return true;
     if (!dh_is_register(v) || depth > DEEPEST)
         return false;
-    struct dh_where caller;
+    struct dh_call_path caller;
     dh_value up;
     if (v < p->functions.at[at->function].n_params)
-        return argument(x, at, v, &caller, &up) && number_of(x, &caller, up, number, depth + 1);
+        return dh_call_path_argument(x->symex, at, v, &caller, &up) && number_of(x, &caller, up, number, depth + 1);
     const struct dh_inst *i = defined(x, at, v, &inst);
     return i && i->op == DH_I_COPY && number_of(x, at, dh_operand(p, i, 0), number, depth + 1);
 }
@@ -176,63 +135,67 @@ static dh_value returned(const struct dh_program *p, uint32_t function)
     return only;
 }
 
-/* The one function that is called, as seen from here. */
-static const struct dh_where *only_callee(struct dh_words *x, const struct dh_where *at, uint32_t call)
+/* The only callee, entered from here. */
+static const struct dh_call_path *only_callee(struct dh_guards *x, const struct dh_call_path *at, uint32_t call)
 {
-    uint32_t it = dh_calls_first(&x->walk->shapes->calls, call), to, more;
-    if (!dh_calls_next(&x->walk->shapes->calls, call, &it, &to) ||
-        dh_calls_next(&x->walk->shapes->calls, call, &it, &more))
+    uint32_t it = dh_call_graph_first(&x->symex->points_to->calls, call), to, more;
+    if (!dh_call_graph_next(&x->symex->points_to->calls, call, &it, &to) ||
+        dh_call_graph_next(&x->symex->points_to->calls, call, &it, &more))
         return NULL;
-    return dh_words_callee(x, at, call, to);
+    return dh_guards_enter_callee(x, at, call, to);
 }
 
-static struct dh_cell place_of(struct dh_words *x, const struct dh_where *at, dh_value v, uint32_t inst, int depth)
+static struct dh_heap_cell place_of(struct dh_guards *x, const struct dh_call_path *at, dh_value v, uint32_t inst,
+                                    int depth)
 {
-    struct dh_walk *w = x->walk;
+    struct dh_symex *w = x->symex;
     if (!at->up && x->frame[at->context]) {
-        struct dh_cell c = dh_walk_place(w, x->frame[at->context], dh_shapes_value(w->shapes, at->function, v));
-        return c.node == DH_NO_NODE ? c : dh_shapes_place(w->shapes, c);
+        struct dh_heap_cell c =
+            dh_symex_bound_cell(w, x->frame[at->context], dh_points_to_value(w->points_to, at->function, v));
+        return c.node == DH_NO_NODE ? c : dh_points_to_fold_cell(w->points_to, c);
     }
-    struct dh_term t = dh_exprs_value(&w->state->exprs, at->function, v);
-    struct dh_expr e = w->state->exprs.exprs.at[t.expr];
-    struct dh_where caller;
+    struct dh_term t = dh_value_term(&w->state->values, at->function, v);
+    struct dh_expr e = w->state->values.exprs.at[t.expr];
+    struct dh_call_path caller;
     dh_value up;
-    if (t.expr && t.exact && e.kind == DH_EXPR_PARAM && depth < DEEPEST && argument(x, at, e.a, &caller, &up)) {
-        struct dh_cell c = place_of(x, &caller, up, DH_NONE, depth + 1);
+    if (t.expr && t.exact && e.kind == DH_EXPR_PARAM && depth < DEEPEST &&
+        dh_call_path_argument(x->symex, at, e.a, &caller, &up)) {
+        struct dh_heap_cell c = place_of(x, &caller, up, DH_NONE, depth + 1);
         if (c.node != DH_NO_NODE)
-            return dh_shapes_place(w->shapes, dh_graph_find(&w->shapes->graph, dh_cell_at(c, t.offset)));
+            return dh_points_to_fold_cell(w->points_to,
+                                          dh_heap_graph_find(&w->points_to->graph, dh_heap_cell_at(c, t.offset)));
     }
     return inst != DH_NONE && x->locked[inst] ? x->place[inst] : DH_NO_CELL;
 }
 
 /* ---- what is set ---- */
 
-/* An atomic count that what was done before is not moved behind. */
-static bool by_count(const struct dh_program *p, const struct dh_inst *i, struct dh_word *word)
+/* An atomic count with release semantics. */
+static bool by_count(const struct dh_program *p, const struct dh_inst *i, struct dh_guard_access *access)
 {
     int64_t by;
     bool releases = i->order == DH_ORDER_RELEASE || i->order == DH_ORDER_ACQ_REL || i->order == DH_ORDER_SEQ_CST;
     if (!releases || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
         return false;
     bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
-    word->change = down == (i->extra == DH_BIN_ADD) ? DH_WORD_DOWN : DH_WORD_UP;
+    access->change = down == (i->extra == DH_BIN_ADD) ? DH_GUARD_DECREASED : DH_GUARD_INCREASED;
     return true;
 }
 
-static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, struct dh_word *word)
+static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, struct dh_guard_access *access)
 {
     switch (i->op) {
     case DH_I_RMW:
-        return by_count(p, i, word);
+        return by_count(p, i, access);
     case DH_I_SEM_POST:
-        word->change = DH_WORD_UP;
+        access->change = DH_GUARD_INCREASED;
         return true;
     case DH_I_SEM_WAIT:
-        word->change = DH_WORD_DOWN;
-        word->taking = true;
+        access->change = DH_GUARD_DECREASED;
+        access->taking = true;
         return true;
     case DH_I_RELEASE:
-        word->change = DH_WORD_ANYHOW;
+        access->change = DH_GUARD_CHANGED;
         return true;
     default:
         return false;
@@ -240,136 +203,139 @@ static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, st
 }
 
 /* How the new value comes from the old one. */
-static void by_value(struct dh_words *x, const struct dh_where *at, const struct dh_inst *store, struct dh_word *word)
+static void by_value(struct dh_guards *x, const struct dh_call_path *at, const struct dh_inst *store,
+                     struct dh_guard_access *access)
 {
-    const struct dh_program *p = x->walk->program;
-    struct dh_exprs *exprs = &x->walk->state->exprs;
+    const struct dh_program *p = x->symex->program;
+    struct dh_value_numbering *exprs = &x->symex->state->values;
     dh_value v = dh_operand(p, store, 1);
     uint32_t inst;
     const struct dh_inst *i = defined(x, at, v, &inst);
     int64_t by;
-    word->change = DH_WORD_ANYHOW;
-    if (number_of(x, at, v, &word->number, 0)) {
-        word->known = true;
-        word->change = DH_WORD_TO;
+    access->change = DH_GUARD_CHANGED;
+    if (number_of(x, at, v, &access->number, 0)) {
+        access->known = true;
+        access->change = DH_GUARD_ASSIGNED;
         return;
     }
     if (!i || i->op != DH_I_BINARY || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
         return;
     const struct dh_inst *old = defined(x, at, dh_operand(p, i, 0), &inst);
-    struct dh_term to = dh_exprs_value(exprs, at->function, dh_operand(p, store, 0));
+    struct dh_term to = dh_value_term(exprs, at->function, dh_operand(p, store, 0));
     struct dh_term from = {0};
     if (old && old->op == DH_I_LOAD)
-        from = dh_exprs_value(exprs, at->function, dh_operand(p, old, 0));
-    if (!from.expr || from.offset != to.offset || dh_exprs_canon(exprs, from.expr) != dh_exprs_canon(exprs, to.expr))
+        from = dh_value_term(exprs, at->function, dh_operand(p, old, 0));
+    if (!from.expr || from.offset != to.offset ||
+        dh_expr_canonical(exprs, from.expr) != dh_expr_canonical(exprs, to.expr))
         return;
     bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
-    word->change = down == (i->extra == DH_BIN_ADD) ? DH_WORD_DOWN : DH_WORD_UP;
+    access->change = down == (i->extra == DH_BIN_ADD) ? DH_GUARD_DECREASED : DH_GUARD_INCREASED;
 }
 
-/* Of many objects on the heap the library's own place in them is not always known. */
-static struct dh_cell whole(const struct dh_words *x, struct dh_cell at)
+/* Of many objects on the heap, the offset of the library's counter is not always known. */
+static struct dh_heap_cell whole_object(const struct dh_guards *x, struct dh_heap_cell at)
 {
-    if (at.node != DH_NO_NODE && !dh_walk_unique(x->walk, at.node))
-        at.offset = DH_WORD_WHOLE;
+    if (at.node != DH_NO_NODE && !dh_symex_is_unique(x->symex, at.node))
+        at.offset = DH_GUARD_WHOLE_OBJECT;
     return at;
 }
 
-/* Also what is set before there is anybody to wait. */
-static bool any_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+/* Also initialisation. */
+static bool find_set(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *access)
 {
-    const struct dh_inst *i = &x->walk->program->insts.at[inst];
-    *word = (struct dh_word){.kind = DH_WORD_SET, .inst = inst};
+    const struct dh_inst *i = &x->symex->program->insts.at[inst];
+    *access = (struct dh_guard_access){.kind = DH_GUARD_SET, .inst = inst};
     if (i->op == DH_I_STORE || i->op == DH_I_SEM_INIT)
-        by_value(x, at, i, word);
-    else if (!by_semaphore(x->walk->program, i, word))
+        by_value(x, at, i, access);
+    else if (!by_semaphore(x->symex->program, i, access))
         return false;
-    word->at = place_of(x, at, dh_operand(x->walk->program, i, 0), inst, 0);
-    word->library = i->op == DH_I_RELEASE || i->op == DH_I_RMW || i->op == DH_I_SEM_POST;
+    access->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
+    access->library = i->op == DH_I_RELEASE || i->op == DH_I_RMW || i->op == DH_I_SEM_POST;
     if (i->op == DH_I_RELEASE)
-        word->at = whole(x, word->at);
-    return word->at.node != DH_NO_NODE;
+        access->at = whole_object(x, access->at);
+    return access->at.node != DH_NO_NODE;
 }
 
-bool dh_words_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+bool dh_guards_set_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *access)
 {
-    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    const struct dh_inst *i = &x->symex->program->insts.at[inst];
     if (i->op == DH_I_SEM_INIT || (i->op == DH_I_STORE && x->locked[inst] != 1))
         return false;
-    return any_set(x, at, inst, word);
+    return find_set(x, at, inst, access);
 }
 
-bool dh_words_acquire(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+bool dh_guards_awaited_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst,
+                          struct dh_guard_access *access)
 {
-    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    const struct dh_inst *i = &x->symex->program->insts.at[inst];
     if (i->op != DH_I_ACQUIRE)
         return false;
-    *word = (struct dh_word){.kind = DH_WORD_GATE, .relation = DH_CMP_OTHER, .inst = inst};
-    word->at = place_of(x, at, dh_operand(x->walk->program, i, 0), inst, 0);
-    word->at = whole(x, word->at);
-    return word->at.node != DH_NO_NODE;
+    *access = (struct dh_guard_access){.kind = DH_GUARD_TEST, .relation = DH_CMP_OTHER, .inst = inst};
+    access->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
+    access->at = whole_object(x, access->at);
+    return access->at.node != DH_NO_NODE;
 }
 
 /* ---- what is tested ---- */
 
 struct test {
-    struct dh_words *x;
-    struct dh_word *words;
+    struct dh_guards *x;
+    struct dh_guard_access *accesses;
     unsigned n;
 };
 
 /* A value that was loaded under a lock, perhaps by a callee or in a caller. */
-static bool loaded(struct test *t, const struct dh_where *at, dh_value v, struct dh_word *word, int depth)
+static bool loaded(struct test *t, const struct dh_call_path *at, dh_value v, struct dh_guard_access *access, int depth)
 {
-    struct dh_words *x = t->x;
-    const struct dh_program *p = x->walk->program;
+    struct dh_guards *x = t->x;
+    const struct dh_program *p = x->symex->program;
     uint32_t inst;
     if (!dh_is_register(v) || depth > DEEPEST || ++x->steps > MOST_STEPS)
         return false;
     if (v < p->functions.at[at->function].n_params) {
-        struct dh_where caller;
+        struct dh_call_path caller;
         dh_value up;
-        return argument(x, at, v, &caller, &up) && loaded(t, &caller, up, word, depth + 1);
+        return dh_call_path_argument(x->symex, at, v, &caller, &up) && loaded(t, &caller, up, access, depth + 1);
     }
     const struct dh_inst *i = defined(x, at, v, &inst);
     if (!i)
         return false;
     if (i->op == DH_I_COPY)
-        return loaded(t, at, dh_operand(p, i, 0), word, depth + 1);
+        return loaded(t, at, dh_operand(p, i, 0), access, depth + 1);
     if (i->op == DH_I_LOAD && x->locked[inst] == 1) {
-        *word = (struct dh_word){.kind = DH_WORD_GATE, .inst = inst};
-        word->at = place_of(x, at, dh_operand(p, i, 0), inst, 0);
-        return word->at.node != DH_NO_NODE;
+        *access = (struct dh_guard_access){.kind = DH_GUARD_TEST, .inst = inst};
+        access->at = place_of(x, at, dh_operand(p, i, 0), inst, 0);
+        return access->at.node != DH_NO_NODE;
     }
-    if (i->op == DH_I_BINARY) /* a word set to what it was counted to, and tested at once */
+    if (i->op == DH_I_BINARY) /* a count that is stored and tested at once */
         return false;
-    const struct dh_where *to = i->op == DH_I_CALL ? only_callee(x, at, inst) : NULL;
+    const struct dh_call_path *to = i->op == DH_I_CALL ? only_callee(x, at, inst) : NULL;
     dh_value back = to ? returned(p, to->function) : DH_NONE;
-    return back != DH_NONE && loaded(t, to, back, word, depth + 1);
+    return back != DH_NONE && loaded(t, to, back, access, depth + 1);
 }
 
-static void tests(struct test *t, const struct dh_where *at, dh_value v, bool yes, int depth);
+static void tests(struct test *t, const struct dh_call_path *at, dh_value v, bool yes, int depth);
 
-static void note(struct test *t, struct dh_word *word)
+static void note(struct test *t, struct dh_guard_access *access)
 {
-    if (t->n < DH_WORDS_EDGE)
-        t->words[t->n++] = *word;
+    if (t->n < DH_GUARDS_PER_EDGE)
+        t->accesses[t->n++] = *access;
 }
 
-/* Loaded where it is compared, or by a callee that was asked there. */
+/* Loaded in the block that compares it, or by a callee. */
 static bool is_near(const struct test *t, const struct dh_inst *compare, uint32_t load)
 {
-    const struct dh_program *p = t->x->walk->program;
+    const struct dh_program *p = t->x->symex->program;
     uint32_t here = dh_program_block_of(p, (uint32_t)(compare - p->insts.at)), there = dh_program_block_of(p, load);
     return here == there || p->blocks.at[here].function != p->blocks.at[there].function;
 }
 
-static void by_compare(struct test *t, const struct dh_where *at, const struct dh_inst *i, bool yes, int depth)
+static void by_compare(struct test *t, const struct dh_call_path *at, const struct dh_inst *i, bool yes, int depth)
 {
-    const struct dh_program *p = t->x->walk->program;
+    const struct dh_program *p = t->x->symex->program;
     dh_value a = dh_operand(p, i, 0), b = dh_operand(p, i, 1);
-    enum dh_compare relation = yes ? i->extra : negated(i->extra);
-    struct dh_word word;
+    enum dh_compare relation = yes ? i->extra : dh_compare_negate(i->extra);
+    struct dh_guard_access access;
     uint32_t inst;
     int64_t number;
     const struct dh_inst *inner = defined(t->x, at, a, &inst);
@@ -380,51 +346,51 @@ static void by_compare(struct test *t, const struct dh_where *at, const struct d
         if (t->n > before)
             return;
     }
-    struct dh_word second;
-    bool one = loaded(t, at, a, &word, 0), other = loaded(t, at, b, &second, 0);
-    /* What was looked at before is a number by now. */
-    bool both = one && other && is_near(t, i, word.inst) == is_near(t, i, second.inst);
-    if (one && (!other || both || is_near(t, i, word.inst))) {
-        word.relation = relation;
-        word.known = number_of(t->x, at, b, &word.number, 0);
-        note(t, &word);
+    struct dh_guard_access second;
+    bool one = loaded(t, at, a, &access, 0), other = loaded(t, at, b, &second, 0);
+    /* What was loaded earlier counts as a constant. */
+    bool both = one && other && is_near(t, i, access.inst) == is_near(t, i, second.inst);
+    if (one && (!other || both || is_near(t, i, access.inst))) {
+        access.relation = relation;
+        access.known = number_of(t->x, at, b, &access.number, 0);
+        note(t, &access);
     }
     if (other && (!one || both || is_near(t, i, second.inst))) {
-        second.relation = mirrored(relation);
+        second.relation = dh_compare_mirror(relation);
         second.known = number_of(t->x, at, a, &second.number, 0);
         note(t, &second);
     }
 }
 
-/* Conditions joined by && and ||: all but one way bring a constant that is not this one. */
-static void by_phi(struct test *t, const struct dh_where *at, const struct dh_inst *i, bool yes, int depth)
+/* Conditions joined by && and ||: all predecessors but one bring the other constant. */
+static void by_phi(struct test *t, const struct dh_call_path *at, const struct dh_inst *i, bool yes, int depth)
 {
-    const struct dh_program *p = t->x->walk->program;
-    uint32_t first = p->functions.at[at->function].block, n_open = 0, open = 0;
+    const struct dh_program *p = t->x->symex->program;
+    uint32_t first = p->functions.at[at->function].block, n_left = 0, open = 0;
     int64_t number;
     for (uint32_t k = 0; k + 1 < i->n_operands; k += 2)
         if (!dh_value_int(p, dh_operand(p, i, k), &number) || (number != 0) == yes) {
-            n_open++;
+            n_left++;
             open = k;
         }
-    if (n_open != 1)
+    if (n_left != 1)
         return;
     uint32_t block = first + dh_operand(p, i, open + 1);
     tests(t, at, dh_operand(p, i, open), yes, depth + 1);
     for (unsigned up = 0; up < 4 && p->blocks.at[block].n_preds == 1; up++) {
         uint32_t pred = dh_predecessors(p, &p->blocks.at[block])[0];
-        struct dh_word more[DH_WORDS_EDGE];
-        unsigned n = dh_words_edge(t->x, at, pred, block, more);
+        struct dh_guard_access more[DH_GUARDS_PER_EDGE];
+        unsigned n = dh_guards_on_edge(t->x, at, pred, block, more);
         for (unsigned k = 0; k < n; k++)
             note(t, &more[k]);
         block = pred;
     }
 }
 
-static void tests(struct test *t, const struct dh_where *at, dh_value v, bool yes, int depth)
+static void tests(struct test *t, const struct dh_call_path *at, dh_value v, bool yes, int depth)
 {
-    const struct dh_program *p = t->x->walk->program;
-    struct dh_word word;
+    const struct dh_program *p = t->x->symex->program;
+    struct dh_guard_access access;
     uint32_t inst;
     int64_t number;
     const struct dh_inst *i = defined(t->x, at, v, &inst);
@@ -442,110 +408,109 @@ static void tests(struct test *t, const struct dh_where *at, dh_value v, bool ye
         tests(t, at, dh_operand(p, i, 0), number ? !yes : yes, depth + 1);
         return;
     }
-    if (loaded(t, at, v, &word, 0)) {
-        word.relation = yes ? DH_CMP_NE : DH_CMP_EQ;
-        word.known = true;
-        note(t, &word);
+    if (loaded(t, at, v, &access, 0)) {
+        access.relation = yes ? DH_CMP_NE : DH_CMP_EQ;
+        access.known = true;
+        note(t, &access);
         return;
     }
     if (i->op == DH_I_COPY)
         tests(t, at, dh_operand(p, i, 0), yes, depth + 1);
-    const struct dh_where *to = i->op == DH_I_CALL ? only_callee(t->x, at, inst) : NULL;
+    const struct dh_call_path *to = i->op == DH_I_CALL ? only_callee(t->x, at, inst) : NULL;
     dh_value back = to ? returned(p, to->function) : DH_NONE;
     if (back != DH_NONE)
         tests(t, to, back, yes, depth + 1);
 }
 
-unsigned dh_words_edge(struct dh_words *x, const struct dh_where *at, uint32_t from, uint32_t to, struct dh_word *words)
+unsigned dh_guards_on_edge(struct dh_guards *x, const struct dh_call_path *at, uint32_t from, uint32_t to,
+                           struct dh_guard_access *accesses)
 {
-    const struct dh_program *p = x->walk->program;
-    const struct dh_block *b = &p->blocks.at[from];
+    const struct dh_program *p = x->symex->program;
+    const struct dh_basic_block *b = &p->blocks.at[from];
     const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1];
     if (end->op != DH_I_BRANCH || dh_successors(p, b)[0] == dh_successors(p, b)[1])
         return 0;
-    struct test t = {x, words, 0};
-    unsigned made = x->n_made;
+    struct test t = {x, accesses, 0};
+    unsigned paths = x->n_paths;
     x->steps = 0;
     tests(&t, at, dh_operand(p, end, 0), dh_successors(p, b)[0] == to, 0);
-    x->n_made = made;
+    x->n_paths = paths;
     return t.n;
 }
 
-/* ---- what the walk saw ---- */
+/* ---- functions that access guards ---- */
 
-static const struct dh_event *events_by_place;
+static const struct dh_symex_event *events_by_place;
 static int by_place(const void *a, const void *b)
 {
-    const struct dh_event *x = &events_by_place[*(const uint32_t *)a], *y = &events_by_place[*(const uint32_t *)b];
+    const struct dh_symex_event *x = &events_by_place[*(const uint32_t *)a],
+                                *y = &events_by_place[*(const uint32_t *)b];
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-bool dh_words_speaks(const struct dh_words *x, uint32_t inst)
+bool dh_guards_involve(const struct dh_guards *x, uint32_t inst)
 {
-    const struct dh_inst *i = &x->walk->program->insts.at[inst];
-    const struct dh_calls *calls = &x->walk->shapes->calls;
-    struct dh_word scratch;
-    if (x->locked[inst] == 1 || i->op == DH_I_ACQUIRE || by_semaphore(x->walk->program, i, &scratch))
+    const struct dh_inst *i = &x->symex->program->insts.at[inst];
+    const struct dh_call_graph *calls = &x->symex->points_to->calls;
+    struct dh_guard_access scratch;
+    if (x->locked[inst] == 1 || i->op == DH_I_ACQUIRE || by_semaphore(x->symex->program, i, &scratch))
         return true;
-    for (uint32_t it = dh_calls_first(calls, inst), to; i->op == DH_I_CALL && dh_calls_next(calls, inst, &it, &to);)
-        if (x->speaks[to])
+    for (uint32_t it = dh_call_graph_first(calls, inst), to;
+         i->op == DH_I_CALL && dh_call_graph_next(calls, inst, &it, &to);)
+        if (x->involved[to])
             return true;
     return false;
 }
 
 /* Callees first; the second time for recursions. */
-static void find_speakers(struct dh_words *x)
+static void find_involved(struct dh_guards *x)
 {
-    const struct dh_program *p = x->walk->program;
-    const struct dh_calls *calls = &x->walk->shapes->calls;
+    const struct dh_program *p = x->symex->program;
+    const struct dh_call_graph *calls = &x->symex->points_to->calls;
     for (uint32_t n = 0; n < 2 * p->functions.n; n++) {
-        uint32_t f = x->walk->shapes->calls.order[n % p->functions.n];
+        uint32_t f = x->symex->points_to->calls.order[n % p->functions.n];
         const struct dh_function *function = &p->functions.at[f];
         if (!function->n_blocks)
             continue;
-        const struct dh_block *last = &p->blocks.at[function->block + function->n_blocks - 1];
+        const struct dh_basic_block *last = &p->blocks.at[function->block + function->n_blocks - 1];
         for (uint32_t i = p->blocks.at[function->block].inst; i < last->inst + last->n_insts; i++) {
-            x->speaks[f] |= dh_words_speaks(x, i);
-            for (uint32_t it = dh_calls_first(calls, i), to;
-                 p->insts.at[i].op == DH_I_CALL && dh_calls_next(calls, i, &it, &to);)
+            x->involved[f] |= dh_guards_involve(x, i);
+            for (uint32_t it = dh_call_graph_first(calls, i), to;
+                 p->insts.at[i].op == DH_I_CALL && dh_call_graph_next(calls, i, &it, &to);)
                 x->about[f] |= x->about[to];
         }
     }
 }
 
-/* ---- places that somebody tests ---- */
+/* ---- variables that are tested ---- */
 
-static size_t tested_slot(const struct dh_words *x, struct dh_cell at)
+static uint64_t key_of(struct dh_heap_cell at)
 {
-    uint64_t key = ((uint64_t)at.node << 32 | (uint32_t)at.offset) * 0x9e3779b97f4a7c15u;
-    size_t n = (size_t)(key >> 24) & x->tested_mask;
-    while (x->tested[n].node != DH_NO_NODE && (x->tested[n].node != at.node || x->tested[n].offset != at.offset))
-        n = (n + 1) & x->tested_mask;
-    return n;
+    return dh_pair_key(at.node, (uint32_t)at.offset);
 }
 
-bool dh_words_tested(const struct dh_words *x, struct dh_cell at)
+bool dh_guards_is_tested(const struct dh_guards *x, struct dh_heap_cell at)
 {
-    return x->tested[tested_slot(x, at)].node != DH_NO_NODE;
+    return dh_u64_set_has(&x->tested, key_of(at));
 }
 
-/* The value goes into a condition, or to who asked. */
-static void mark_tests(struct dh_words *x, uint8_t *tests)
+/* The value goes into a condition, or is returned. */
+static void mark_tests(struct dh_guards *x, uint8_t *tests)
 {
-    struct dh_walk *w = x->walk;
+    struct dh_symex *w = x->symex;
     for (uint32_t b = 0; b < w->program->blocks.n; b++) {
-        const struct dh_block *block = &w->program->blocks.at[b];
+        const struct dh_basic_block *block = &w->program->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
             const struct dh_inst *inst = &w->program->insts.at[i];
             bool asks = inst->op == DH_I_COMPARE || inst->op == DH_I_BRANCH || inst->op == DH_I_RETURN;
             for (uint32_t n = 0; asks && n < inst->n_operands; n++) {
                 dh_value v = dh_operand(w->program, inst, n);
-                uint32_t from = dh_is_register(v) ? dh_walk_defined(w, block->function)[v] : DH_NONE;
+                uint32_t from = dh_is_register(v) ? dh_symex_definitions(w, block->function)[v] : DH_NONE;
                 while (from != DH_NONE && w->program->insts.at[from].op == DH_I_COPY) {
                     v = dh_operand(w->program, &w->program->insts.at[from], 0);
-                    from = dh_is_register(v) ? dh_walk_defined(w, block->function)[v] : DH_NONE;
+                    from = dh_is_register(v) ? dh_symex_definitions(w, block->function)[v] : DH_NONE;
                 }
                 if (from != DH_NONE && x->locked[from] == 1)
                     tests[from] = 1;
@@ -554,93 +519,85 @@ static void mark_tests(struct dh_words *x, uint8_t *tests)
     }
 }
 
-static void find_tested(struct dh_words *x)
+static void find_tested(struct dh_guards *x)
 {
-    struct dh_walk *w = x->walk;
-    uint8_t *tests = zeroed(w->program->insts.n, 1);
-    uint32_t n_tests = 0;
+    struct dh_symex *w = x->symex;
+    uint8_t *tests = dh_xcalloc(w->program->insts.n, 1);
     mark_tests(x, tests);
-    for (uint32_t n = 0; n < w->events.n; n++)
-        n_tests += w->events.at[n].kind == DH_EVENT_READ && tests[w->events.at[n].inst];
-    for (x->tested_mask = 63; x->tested_mask < 2 * (size_t)n_tests;)
-        x->tested_mask = 2 * x->tested_mask + 1;
-    x->tested = zeroed(x->tested_mask + 1, sizeof *x->tested);
-    for (size_t n = 0; n <= x->tested_mask; n++)
-        x->tested[n] = DH_NO_CELL;
     for (uint32_t n = 0; n < w->events.n; n++) {
-        struct dh_cell at = {w->events.at[n].node, w->events.at[n].offset};
-        if (w->events.at[n].kind == DH_EVENT_READ && tests[w->events.at[n].inst])
-            x->tested[tested_slot(x, at)] = at;
+        struct dh_heap_cell at = {w->events.at[n].node, w->events.at[n].offset};
+        if (w->events.at[n].kind == DH_SYMEX_READ && tests[w->events.at[n].inst])
+            dh_u64_set_add(&x->tested, key_of(at));
     }
     free(tests);
 }
 
-static void note_place(struct dh_words *x, const struct dh_event *e)
+static void note_place(struct dh_guards *x, const struct dh_symex_event *e)
 {
-    struct dh_cell *at = &x->place[e->inst], here = {e->node, e->offset};
+    struct dh_heap_cell *at = &x->place[e->inst], here = {e->node, e->offset};
     if (!x->locked[e->inst])
         *at = here;
     else if (at->node != here.node || at->offset != here.offset)
         *at = DH_NO_CELL;
 }
 
-void dh_words_init(struct dh_words *x, struct dh_walk *w)
+void dh_guards_init(struct dh_guards *x, struct dh_symex *w)
 {
-    *x = (struct dh_words){.walk = w};
-    x->locked = zeroed(w->program->insts.n, 1);
-    x->speaks = zeroed(w->program->functions.n, 1);
-    x->about = zeroed(w->program->functions.n, sizeof *x->about);
-    x->frame = zeroed(w->contexts.n, sizeof *x->frame);
-    x->reads = zeroed(w->program->insts.n, sizeof *x->reads);
-    x->place = zeroed(w->program->insts.n, sizeof *x->place);
-    x->set = zeroed(w->events.n, sizeof *x->set);
-    for (size_t n = 0; n < w->state->frames.n; n++)
-        x->frame[w->state->frames.at[n]->context] = w->state->frames.at[n];
+    *x = (struct dh_guards){.symex = w};
+    x->locked = dh_xcalloc(w->program->insts.n, 1);
+    x->involved = dh_xcalloc(w->program->functions.n, 1);
+    x->about = dh_xcalloc(w->program->functions.n, sizeof *x->about);
+    x->frame = dh_xcalloc(w->contexts.n, sizeof *x->frame);
+    x->reads = dh_xcalloc(w->program->insts.n, sizeof *x->reads);
+    x->place = dh_xcalloc(w->program->insts.n, sizeof *x->place);
+    x->set = dh_xcalloc(w->events.n, sizeof *x->set);
+    for (size_t n = 0; n < w->state->activations.n; n++)
+        x->frame[w->state->activations.at[n]->context] = w->state->activations.at[n];
     for (uint32_t n = 0; n < w->events.n; n++) {
-        const struct dh_event *e = &w->events.at[n];
-        if (e->kind <= DH_EVENT_WRITE && !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE | DH_EVENT_FRESH))) {
+        const struct dh_symex_event *e = &w->events.at[n];
+        if (e->kind <= DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE | DH_SYMEX_FRESH))) {
             note_place(x, e);
-            if (e->kind == DH_EVENT_READ)
+            if (e->kind == DH_SYMEX_READ)
                 x->reads[e->inst] = n + 1;
             x->locked[e->inst] |= w->locksets.at[e->lockset].n ? 1 : 2;
         }
-        if (e->kind == DH_EVENT_POST || e->kind == DH_EVENT_AWAIT) {
+        if (e->kind == DH_SYMEX_POST || e->kind == DH_SYMEX_AWAIT) {
             note_place(x, e);
             x->locked[e->inst] |= 4;
         }
-        bool sets = e->kind == DH_EVENT_WRITE && !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE));
-        if (sets || e->kind == DH_EVENT_POST)
+        bool sets = e->kind == DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE));
+        if (sets || e->kind == DH_SYMEX_POST)
             x->set[x->n_set++] = n;
     }
     events_by_place = w->events.at;
     if (x->n_set)
         qsort(x->set, x->n_set, sizeof *x->set, by_place);
     for (uint32_t n = 0; n < w->events.n; n++)
-        x->about[w->contexts.at[w->events.at[n].context].function] |= dh_words_bit(w->events.at[n].node);
-    find_speakers(x);
+        x->about[w->contexts.at[w->events.at[n].context].function] |= dh_guards_object_bit(w->events.at[n].node);
+    find_involved(x);
     find_tested(x);
 }
 
-void dh_words_release(struct dh_words *x)
+void dh_guards_release(struct dh_guards *x)
 {
     free(x->locked);
-    free(x->speaks);
+    free(x->involved);
     free(x->about);
     free(x->frame);
     free(x->reads);
-    free(x->tested);
+    dh_u64_set_release(&x->tested);
     free(x->place);
     free(x->set);
 }
 
 /* ---- events ---- */
 
-uint32_t dh_words_first(const struct dh_words *x, struct dh_cell at)
+uint32_t dh_guards_first_set(const struct dh_guards *x, struct dh_heap_cell at)
 {
     uint32_t low = 0, high = x->n_set;
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        const struct dh_event *e = &x->walk->events.at[x->set[mid]];
+        const struct dh_symex_event *e = &x->symex->events.at[x->set[mid]];
         if (e->node < at.node || (e->node == at.node && e->offset < at.offset))
             low = mid + 1;
         else
@@ -649,23 +606,23 @@ uint32_t dh_words_first(const struct dh_words *x, struct dh_cell at)
     return low;
 }
 
-unsigned dh_words_of(struct dh_words *x, uint32_t event, struct dh_word *words, unsigned most)
+unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_guard_access *accesses, unsigned most)
 {
-    const struct dh_walk *w = x->walk;
-    const struct dh_event *e = &w->events.at[event];
+    const struct dh_symex *w = x->symex;
+    const struct dh_symex_event *e = &w->events.at[event];
     uint32_t function = w->contexts.at[e->context].function;
-    struct dh_where at = {function, DH_NONE, NULL, e->context, 0};
+    struct dh_call_path at = {function, DH_NONE, NULL, e->context};
     unsigned n = 0;
-    n += any_set(x, &at, e->inst, &words[0]);
+    n += find_set(x, &at, e->inst, &accesses[0]);
     for (uint32_t k = w->state->callers_of.n > e->context ? w->state->callers_of.at[e->context] : 0; k && n < most;) {
-        const struct dh_caller *c = &w->state->callers.at[k - 1];
+        const struct dh_context_caller *c = &w->state->callers.at[k - 1];
         k = c->next;
         if (c->caller == DH_NONE)
             continue;
-        struct dh_where from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, 0};
-        struct dh_where in = {function, c->call, &from, DH_NONE, 0};
-        if (any_set(x, &in, e->inst, &words[n])) {
-            words[n].at = (struct dh_cell){e->node, e->offset};
+        struct dh_call_path from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller};
+        struct dh_call_path in = {function, c->call, &from, DH_NONE};
+        if (find_set(x, &in, e->inst, &accesses[n])) {
+            accesses[n].at = (struct dh_heap_cell){e->node, e->offset};
             n++;
         }
     }

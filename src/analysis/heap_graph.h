@@ -1,8 +1,8 @@
-/* The heap shape graph: abstract objects, united when they may be the same. Layer: analysis.
- * A node stands for objects (globals, allocations, stack slots, functions); an edge says what the pointers at a byte
- * offset of it lead to. Pointers are cells: a node and an offset in it. Nodes are united, never split (union-find; a
- * united node sits at a distance within the one that took it in). Arrays are folded onto one element. What globals
- * lead to is global: never cloned. The graph owns all. Not thread-safe. */
+/* Heap graph of points-to analysis by unification (Steensgaard; 003 §3.3 heap shape graph). Layer: analysis. A node
+ * stands for objects (globals, allocations, stack slots, functions) that may be the same, an edge for what the
+ * pointers at a byte offset point to. A pointer is a cell: a node and an offset in it. Union-find; a unified node
+ * lies at a distance within its representative. Arrays are folded onto one element. Nodes reachable from globals are
+ * never cloned. The graph owns all. Not thread-safe. */
 #ifndef DH_ANALYSIS_HEAP_GRAPH_H
 #define DH_ANALYSIS_HEAP_GRAPH_H
 
@@ -13,111 +13,112 @@
 
 #define DH_NO_NODE UINT32_MAX
 
-struct dh_cell {
+struct dh_heap_cell {
     uint32_t node;
     int32_t offset;
 };
-#define DH_NO_CELL ((struct dh_cell){DH_NO_NODE, 0})
+#define DH_NO_CELL ((struct dh_heap_cell){DH_NO_NODE, 0})
 
 enum dh_node_flag {
     DH_NODE_GLOBAL = 1 << 0,    /* reachable from globals, thread arguments or tables of functions: kept, not cloned */
-    DH_NODE_COLLAPSED = 1 << 1, /* offsets mean nothing any more */
+    DH_NODE_COLLAPSED = 1 << 1, /* offsets are lost */
     DH_NODE_READ = 1 << 2,
     DH_NODE_WRITTEN = 1 << 3,
-    DH_NODE_CALLED = 1 << 4,  /* functions in it are called or started */
-    DH_NODE_EXPOSED = 1 << 5, /* code that nobody knows may use it */
-    DH_NODE_FUZZY = 1 << 6,   /* came out of arithmetic on integers */
-    DH_NODE_LOCKED = 1 << 7,  /* used as a lock, condition, semaphore or barrier */
-    DH_NODE_SHARED = 1 << 8,  /* accessed by more than one thread; set by the walk's preparation */
+    DH_NODE_CALLED = 1 << 4,         /* functions in it are called or started as threads */
+    DH_NODE_EXPOSED = 1 << 5,        /* escapes to unknown code */
+    DH_NODE_INT_ARITHMETIC = 1 << 6, /* result of integer arithmetic */
+    DH_NODE_SYNC_OBJECT = 1 << 7,    /* used as a lock, condition, semaphore or barrier */
+    DH_NODE_SHARED = 1 << 8,         /* accessed by more than one thread; set by symbolic execution */
     DH_NODE_STACK = 1 << 9,
     DH_NODE_HEAP = 1 << 10,
     DH_NODE_PLAIN = 1 << 11, /* some access is not atomic */
     DH_NODE_FREED = 1 << 12,
-    DH_NODE_ATOMIC = 1 << 14, /* some access is */
-    DH_NODE_REMADE = 1 << 13  /* locks in it are made or destroyed while others may use them */
+    DH_NODE_ATOMIC = 1 << 14,     /* some access is */
+    DH_NODE_LOCK_REINIT = 1 << 13 /* locks in it are initialised or destroyed while shared */
 };
 #define DH_NODE_ACCESSED (DH_NODE_READ | DH_NODE_WRITTEN)
 
 enum dh_origin_kind { DH_ORIGIN_GLOBAL, DH_ORIGIN_FUNCTION, DH_ORIGIN_ALLOC, DH_ORIGIN_SLOT, DH_ORIGIN_FOREIGN };
 
-/* What a node stands for. A list in a ring, so that two join in one step. */
-struct dh_origin {
+/* What a node stands for. A circular list, so that two are joined in one step. */
+struct dh_heap_origin {
     uint32_t kind;
     uint32_t index; /* global, function, or instruction */
-    uint32_t node;  /* as it was made; its distance in the node of today comes by dh_graph_find */
+    uint32_t node;  /* when it was added; dh_heap_graph_find gives its representative and distance */
     uint32_t next;
 };
 
-struct dh_edge {
+struct dh_heap_edge {
     int32_t offset;
-    struct dh_cell to;
+    struct dh_heap_cell to;
 };
 
 /* Bytes from `start` on are elements of `stride` bytes, folded onto the first one; length 0 = without end. */
-struct dh_fold {
+struct dh_array_fold {
     int32_t start, stride, length;
 };
 
 #define DH_FOLDS_MAX 12
-struct dh_node {
-    uint32_t parent;  /* itself: nobody took it in */
+struct dh_heap_node {
+    uint32_t parent;  /* itself: a representative */
     int32_t distance; /* of its byte 0 in the parent */
     uint32_t flags;
     uint32_t origin; /* one of the ring, DH_NO_NODE: none */
     uint32_t mark;   /* of the traversal that saw it last */
-    uint32_t image;  /* what that traversal made of it: node ... */
+    uint32_t image;  /* its clone of that traversal: node ... */
     int32_t image_distance;
     uint16_t n_edges, n_folds;
     uint32_t cap_edges;
-    struct dh_edge *edges; /* by offset */
-    struct dh_fold *folds; /* largest stride first, DH_FOLDS_MAX of them or NULL */
+    struct dh_heap_edge *edges;  /* by offset */
+    struct dh_array_fold *folds; /* largest stride first, DH_FOLDS_MAX of them or NULL */
 };
 
-struct dh_cell_pair {
-    struct dh_cell a, b;
+struct dh_heap_cell_pair {
+    struct dh_heap_cell a, b;
 };
 
-struct dh_graph {
-    DH_VEC(struct dh_node) nodes;
-    DH_VEC(struct dh_origin) origins;
-    DH_VEC(struct dh_cell_pair) pending;
+struct dh_heap_graph {
+    DH_VEC(struct dh_heap_node) nodes;
+    DH_VEC(struct dh_heap_origin) origins;
+    DH_VEC(struct dh_heap_cell_pair) pending;
     uint32_t mark;
-    uint64_t unions; /* changes so far, to see whether something moved */
+    uint64_t unions; /* changes so far, to detect a fixed point */
     uint32_t collapses;
     bool busy;
 };
 
-void dh_graph_init(struct dh_graph *g);
-void dh_graph_release(struct dh_graph *g);
+void dh_heap_graph_init(struct dh_heap_graph *g);
+void dh_heap_graph_release(struct dh_heap_graph *g);
 
-uint32_t dh_graph_node(struct dh_graph *g, uint32_t flags);
-void dh_graph_origin(struct dh_graph *g, uint32_t node, enum dh_origin_kind kind, uint32_t index);
-/* Who it is today; offset folded. */
-struct dh_cell dh_graph_find(struct dh_graph *g, struct dh_cell c);
-static inline struct dh_cell dh_cell_at(struct dh_cell c, int64_t by)
+uint32_t dh_heap_graph_add_node(struct dh_heap_graph *g, uint32_t flags);
+void dh_heap_graph_add_origin(struct dh_heap_graph *g, uint32_t node, enum dh_origin_kind kind, uint32_t index);
+/* Its representative and the offset in that. */
+struct dh_heap_cell dh_heap_graph_find(struct dh_heap_graph *g, struct dh_heap_cell c);
+static inline struct dh_heap_cell dh_heap_cell_at(struct dh_heap_cell c, int64_t by)
 {
-    return (struct dh_cell){c.node, (int32_t)(c.offset + by)};
+    return (struct dh_heap_cell){c.node, (int32_t)(c.offset + by)};
 }
-void dh_graph_unite(struct dh_graph *g, struct dh_cell a, struct dh_cell b);
-void dh_graph_collapse(struct dh_graph *g, uint32_t node);
-void dh_graph_flag(struct dh_graph *g, struct dh_cell c, uint32_t flags);
+void dh_heap_graph_unify(struct dh_heap_graph *g, struct dh_heap_cell a, struct dh_heap_cell b);
+void dh_heap_graph_collapse(struct dh_heap_graph *g, uint32_t node);
+void dh_heap_graph_add_flags(struct dh_heap_graph *g, struct dh_heap_cell c, uint32_t flags);
 /* From the cell on, elements of `stride` bytes; count 0 = not known. */
-void dh_graph_fold(struct dh_graph *g, struct dh_cell c, int64_t stride, uint64_t count);
-/* What the pointer stored at the cell leads to; made when there is none. */
-struct dh_cell dh_graph_follow(struct dh_graph *g, struct dh_cell c);
-/* The same without making one. */
-struct dh_cell dh_graph_look(struct dh_graph *g, struct dh_cell c);
-void dh_graph_link(struct dh_graph *g, struct dh_cell from, struct dh_cell to);
+void dh_heap_graph_fold_array(struct dh_heap_graph *g, struct dh_heap_cell c, int64_t stride, uint64_t count);
+/* What the pointer stored at the cell points to; added when there is none. */
+struct dh_heap_cell dh_heap_graph_get_pointee(struct dh_heap_graph *g, struct dh_heap_cell c);
+/* DH_NO_CELL when there is none. */
+struct dh_heap_cell dh_heap_graph_find_pointee(struct dh_heap_graph *g, struct dh_heap_cell c);
+void dh_heap_graph_add_edge(struct dh_heap_graph *g, struct dh_heap_cell from, struct dh_heap_cell to);
 /* Both hold equal pointers in `length` bytes (0 = all). True when something changed. */
-bool dh_graph_same_content(struct dh_graph *g, struct dh_cell a, struct dh_cell b, uint64_t length);
+bool dh_heap_graph_unify_content(struct dh_heap_graph *g, struct dh_heap_cell a, struct dh_heap_cell b,
+                                 uint64_t length);
 
-/* Clones what hangs on `from` onto `to` (a summary into a caller); global nodes are not cloned but stay themselves.
- * `begin` starts a new clone; the images are remembered until the next one. `seen` is told of every node that is given
- * an image. */
-typedef void dh_graph_seen(void *self, uint32_t from, struct dh_cell to);
-void dh_graph_clone_begin(struct dh_graph *g);
-void dh_graph_clone(struct dh_graph *g, struct dh_cell from, struct dh_cell to, dh_graph_seen *seen, void *self);
-/* The image of a cell in the clone at work; DH_NO_CELL when nothing led there. */
-struct dh_cell dh_graph_image(struct dh_graph *g, struct dh_cell from);
+/* Clones what is reachable from `from` (of a summary) onto `to` (in a caller); global nodes are shared instead.
+ * `begin` starts a new clone; its images are kept until the next one. The observer is notified of every cloned node. */
+typedef void dh_heap_graph_clone_observer(void *self, uint32_t from, struct dh_heap_cell to);
+void dh_heap_graph_begin_clone(struct dh_heap_graph *g);
+void dh_heap_graph_clone(struct dh_heap_graph *g, struct dh_heap_cell from, struct dh_heap_cell to,
+                         dh_heap_graph_clone_observer *seen, void *self);
+/* The image of a cell in the current clone; DH_NO_CELL when it was not reached. */
+struct dh_heap_cell dh_heap_graph_find_image(struct dh_heap_graph *g, struct dh_heap_cell from);
 
 #endif

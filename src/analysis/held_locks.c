@@ -1,4 +1,5 @@
 #include "analysis/held_locks.h"
+#include "base/alloc.h"
 
 static uint32_t first_inst(const struct dh_program *p, uint32_t function)
 {
@@ -8,109 +9,110 @@ static uint32_t first_inst(const struct dh_program *p, uint32_t function)
 static uint32_t n_insts(const struct dh_program *p, uint32_t function)
 {
     const struct dh_function *f = &p->functions.at[function];
-    const struct dh_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
+    const struct dh_basic_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
     return last->inst + last->n_insts - first_inst(p, function);
 }
 
-void dh_holds_init(struct dh_holds *h, struct dh_walk *w)
+void dh_held_locks_init(struct dh_held_locks *h, struct dh_symex *w)
 {
-    *h = (struct dh_holds){.walk = w};
-    h->effects = calloc(w->program->functions.n + 1, sizeof *h->effects);
-    if (!h->effects)
-        abort();
+    *h = (struct dh_held_locks){.symex = w};
+    h->effects = dh_xcalloc(w->program->functions.n + 1, sizeof *h->effects);
 }
 
-void dh_holds_release(struct dh_holds *h)
+void dh_held_locks_release(struct dh_held_locks *h)
 {
-    for (size_t f = 0; f < h->walk->program->functions.n; f++) {
-        dh_vec_release(&h->effects[f].taken);
+    for (size_t f = 0; f < h->symex->program->functions.n; f++) {
+        dh_vec_release(&h->effects[f].acquired);
         dh_vec_release(&h->effects[f].released);
     }
     free(h->effects);
     dh_vec_release(&h->holds);
-    dh_vec_release(&h->takings);
-    dh_vec_release(&h->reach);
+    dh_vec_release(&h->acquisitions);
+    dh_vec_release(&h->reached);
     dh_vec_release(&h->work);
     dh_vec_release(&h->entered);
     dh_vec_release(&h->at);
 }
 
-dh_hold_set dh_holds_at(const struct dh_holds *h, uint32_t inst)
+dh_lock_bits dh_held_locks_at(const struct dh_held_locks *h, uint32_t inst)
 {
-    return h->at.at[inst - first_inst(h->walk->program, h->function)];
+    return h->at.at[inst - first_inst(h->symex->program, h->function)];
 }
 
 /* ---- which lock ---- */
 
-/* Where an expression of the function leads in its own graph. */
-static struct dh_cell cell_of(struct dh_holds *h, uint32_t expr, int depth)
+/* The cell of an expression of the function in its own heap graph. */
+static struct dh_heap_cell cell_of(struct dh_held_locks *h, uint32_t expr, int depth)
 {
-    struct dh_walk *w = h->walk;
-    struct dh_expr e = w->state->exprs.exprs.at[expr];
+    struct dh_symex *w = h->symex;
+    struct dh_expr e = w->state->values.exprs.at[expr];
     if (depth > 12)
         return DH_NO_CELL;
     switch (e.kind) {
     case DH_EXPR_PARAM:
-        return dh_shapes_value(w->shapes, h->function, e.a);
+        return dh_points_to_value(w->points_to, h->function, e.a);
     case DH_EXPR_REGISTER:
     case DH_EXPR_OBJECT:
-        return e.a == h->function ? dh_shapes_value(w->shapes, h->function, e.b) : DH_NO_CELL;
+        return e.a == h->function ? dh_points_to_value(w->points_to, h->function, e.b) : DH_NO_CELL;
     case DH_EXPR_GLOBAL:
-        return dh_graph_find(&w->shapes->graph, w->shapes->globals[e.a]);
+        return dh_heap_graph_find(&w->points_to->graph, w->points_to->globals[e.a]);
     case DH_EXPR_LOAD: {
-        struct dh_cell from = cell_of(h, e.a, depth + 1);
-        return from.node == DH_NO_NODE ? from : dh_graph_look(&w->shapes->graph, dh_cell_at(from, e.offset));
+        struct dh_heap_cell from = cell_of(h, e.a, depth + 1);
+        return from.node == DH_NO_NODE
+                   ? from
+                   : dh_heap_graph_find_pointee(&w->points_to->graph, dh_heap_cell_at(from, e.offset));
     }
     case DH_EXPR_INDEX: {
-        struct dh_cell from = cell_of(h, e.a, depth + 1);
-        return from.node == DH_NO_NODE ? from : dh_cell_at(from, e.offset);
+        struct dh_heap_cell from = cell_of(h, e.a, depth + 1);
+        return from.node == DH_NO_NODE ? from : dh_heap_cell_at(from, e.offset);
     }
     default:
         return DH_NO_CELL;
     }
 }
 
-static struct dh_cell term_cell(struct dh_holds *h, struct dh_term t)
+static struct dh_heap_cell term_cell(struct dh_held_locks *h, struct dh_term t)
 {
-    struct dh_cell c = t.expr ? cell_of(h, t.expr, 0) : DH_NO_CELL;
-    return c.node == DH_NO_NODE ? c : dh_graph_find(&h->walk->shapes->graph, dh_cell_at(c, t.offset));
+    struct dh_heap_cell c = t.expr ? cell_of(h, t.expr, 0) : DH_NO_CELL;
+    return c.node == DH_NO_NODE ? c : dh_heap_graph_find(&h->symex->points_to->graph, dh_heap_cell_at(c, t.offset));
 }
 
-static bool same_term(struct dh_holds *h, struct dh_term a, struct dh_term b)
+static bool same_term(struct dh_held_locks *h, struct dh_term a, struct dh_term b)
 {
-    struct dh_exprs *x = &h->walk->state->exprs;
+    struct dh_value_numbering *x = &h->symex->state->values;
     return a.expr && b.expr && a.exact && b.exact && a.offset == b.offset &&
-           dh_exprs_canon(x, a.expr) == dh_exprs_canon(x, b.expr);
+           dh_expr_canonical(x, a.expr) == dh_expr_canonical(x, b.expr);
 }
 
-/* Holds that giving back this lock may end. */
-static dh_hold_set ended_by(struct dh_holds *h, struct dh_term t, struct dh_cell c)
+/* Held locks that may be released with this one. */
+static dh_lock_bits ended_by(struct dh_held_locks *h, struct dh_term t, struct dh_heap_cell c)
 {
-    dh_hold_set ended = 0;
+    dh_lock_bits ended = 0;
     for (size_t n = 0; n < h->holds.n; n++) {
-        const struct dh_hold *q = &h->holds.at[n];
+        const struct dh_named_lock *q = &h->holds.at[n];
         bool cells = c.node != DH_NO_NODE && q->cell.node != DH_NO_NODE;
         bool same = same_term(h, q->at, t) ||
                     (cells ? c.node == q->cell.node && c.offset == q->cell.offset : !t.expr || !q->at.expr);
-        ended |= same ? (dh_hold_set)1 << n : 0;
+        ended |= same ? (dh_lock_bits)1 << n : 0;
     }
     return ended;
 }
 
-/* ---- what instructions do ---- */
+/* ---- transfer functions ---- */
 
-static void add_hold(struct dh_holds *h, uint32_t point, uint32_t inst, struct dh_term at, struct dh_cell cell)
+static void add_hold(struct dh_held_locks *h, uint32_t point, uint32_t inst, struct dh_term at,
+                     struct dh_heap_cell cell)
 {
     uint32_t n = 0;
     while (n < h->holds.n && !same_term(h, h->holds.at[n].at, at))
         n++;
-    if (n == DH_HOLDS_MAX) {
+    if (n == DH_NAMED_LOCKS_MAX) {
         h->incomplete = true;
         return;
     }
     if (n == h->holds.n)
-        dh_vec_push(&h->holds, (struct dh_hold){inst, at, cell});
-    dh_vec_push(&h->takings, (struct dh_taking){point, inst, n});
+        dh_vec_push(&h->holds, (struct dh_named_lock){inst, at, cell});
+    dh_vec_push(&h->acquisitions, (struct dh_acquisition){point, inst, n});
 }
 
 static bool takes(const struct dh_inst *i)
@@ -124,23 +126,23 @@ static bool gives_back(const struct dh_inst *i)
     return i->op == DH_I_UNLOCK || i->op == DH_I_ONCE_LEAVE;
 }
 
-/* Also locks that the program makes of atomics. */
-static bool takes_at(const struct dh_holds *h, uint32_t inst)
+/* Including locks built of atomics. */
+static bool takes_at(const struct dh_held_locks *h, uint32_t inst)
 {
-    return takes(&h->walk->program->insts.at[inst]) || h->walk->state->made.looked[inst] & DH_MADE_TAKES;
+    return takes(&h->symex->program->insts.at[inst]) || h->symex->state->atomics.roles[inst] & DH_ATOMIC_ACQUIRES;
 }
 
-static bool gives_back_at(const struct dh_holds *h, uint32_t inst)
+static bool gives_back_at(const struct dh_held_locks *h, uint32_t inst)
 {
-    return gives_back(&h->walk->program->insts.at[inst]) || h->walk->state->made.looked[inst] & DH_MADE_GIVES;
+    return gives_back(&h->symex->program->insts.at[inst]) || h->symex->state->atomics.roles[inst] & DH_ATOMIC_RELEASES;
 }
 
 /* The one function that a call certainly runs, DH_NONE: several or none. */
-static uint32_t only_target(struct dh_holds *h, uint32_t inst)
+static uint32_t only_target(struct dh_held_locks *h, uint32_t inst)
 {
-    const struct dh_calls *c = &h->walk->shapes->calls;
+    const struct dh_call_graph *c = &h->symex->points_to->calls;
     uint32_t only = DH_NONE;
-    for (uint32_t it = dh_calls_first(c, inst), f; dh_calls_next(c, inst, &it, &f);) {
+    for (uint32_t it = dh_call_graph_first(c, inst), f; dh_call_graph_next(c, inst, &it, &f);) {
         if (only != DH_NONE)
             return DH_NONE;
         only = f;
@@ -148,33 +150,33 @@ static uint32_t only_target(struct dh_holds *h, uint32_t inst)
     return only;
 }
 
-static void find_holds(struct dh_holds *h)
+static void find_holds(struct dh_held_locks *h)
 {
-    const struct dh_program *p = h->walk->program;
-    struct dh_exprs *x = &h->walk->state->exprs;
+    const struct dh_program *p = h->symex->program;
+    struct dh_value_numbering *x = &h->symex->state->values;
     uint32_t first = first_inst(p, h->function), n = n_insts(p, h->function);
-    h->holds.n = h->takings.n = 0;
+    h->holds.n = h->acquisitions.n = 0;
     for (uint32_t at = first; at < first + n; at++) {
         const struct dh_inst *i = &p->insts.at[at];
         if (takes_at(h, at)) {
             dh_value v = dh_operand(p, i, 0);
-            struct dh_cell c = dh_shapes_value(h->walk->shapes, h->function, v);
-            add_hold(h, at, at, dh_exprs_value(x, h->function, v), c);
+            struct dh_heap_cell c = dh_points_to_value(h->symex->points_to, h->function, v);
+            add_hold(h, at, at, dh_value_term(x, h->function, v), c);
         }
         uint32_t callee = i->op == DH_I_CALL ? only_target(h, at) : DH_NONE;
-        for (size_t k = 0; callee != DH_NONE && k < h->effects[callee].taken.n; k++) {
-            const struct dh_hold *q = &h->effects[callee].taken.at[k];
-            struct dh_term t = dh_exprs_outwards(x, q->at, h->function, i, 1);
+        for (size_t k = 0; callee != DH_NONE && k < h->effects[callee].acquired.n; k++) {
+            const struct dh_named_lock *q = &h->effects[callee].acquired.at[k];
+            struct dh_term t = dh_term_to_caller(x, q->at, h->function, i, 1);
             add_hold(h, at, q->inst, t, term_cell(h, t));
         }
     }
 }
 
-static void note_release(struct dh_holds *h, struct dh_term t)
+static void note_release(struct dh_held_locks *h, struct dh_term t)
 {
     enum { MOST = 16 };
     struct dh_lock_effect *e = &h->effects[h->function];
-    if (!h->noting)
+    if (!h->collecting)
         return;
     for (size_t n = 0; n < e->released.n; n++)
         if (e->released.at[n].expr == t.expr && e->released.at[n].offset == t.offset)
@@ -185,19 +187,19 @@ static void note_release(struct dh_holds *h, struct dh_term t)
         dh_vec_push(&e->released, t);
 }
 
-static dh_hold_set step_call(struct dh_holds *h, const struct dh_inst *i, uint32_t inst, dh_hold_set held)
+static dh_lock_bits step_call(struct dh_held_locks *h, const struct dh_inst *i, uint32_t inst, dh_lock_bits held)
 {
-    const struct dh_calls *c = &h->walk->shapes->calls;
-    struct dh_exprs *x = &h->walk->state->exprs;
-    for (uint32_t it = dh_calls_first(c, inst), f; dh_calls_next(c, inst, &it, &f);) {
+    const struct dh_call_graph *c = &h->symex->points_to->calls;
+    struct dh_value_numbering *x = &h->symex->state->values;
+    for (uint32_t it = dh_call_graph_first(c, inst), f; dh_call_graph_next(c, inst, &it, &f);) {
         const struct dh_lock_effect *e = &h->effects[f];
         if (e->releases_any) {
             held = 0;
-            h->effects[h->function].releases_any |= h->noting;
+            h->effects[h->function].releases_any |= h->collecting;
         }
         for (size_t n = 0; n < e->released.n; n++) {
-            struct dh_term t = dh_exprs_outwards(x, e->released.at[n], h->function, i, 1);
-            dh_hold_set ended = ended_by(h, t, term_cell(h, t));
+            struct dh_term t = dh_term_to_caller(x, e->released.at[n], h->function, i, 1);
+            dh_lock_bits ended = ended_by(h, t, term_cell(h, t));
             if (!(held & ended))
                 note_release(h, t);
             held &= ~ended;
@@ -206,15 +208,15 @@ static dh_hold_set step_call(struct dh_holds *h, const struct dh_inst *i, uint32
     return held;
 }
 
-/* What remains of `held` when what the instruction gives back is gone. */
-static dh_hold_set step_back(struct dh_holds *h, uint32_t inst, dh_hold_set held)
+/* `held` without what the instruction releases. */
+static dh_lock_bits step_back(struct dh_held_locks *h, uint32_t inst, dh_lock_bits held)
 {
-    const struct dh_program *p = h->walk->program;
+    const struct dh_program *p = h->symex->program;
     const struct dh_inst *i = &p->insts.at[inst];
     if (gives_back_at(h, inst)) {
         dh_value v = dh_operand(p, i, 0);
-        struct dh_term t = dh_exprs_value(&h->walk->state->exprs, h->function, v);
-        dh_hold_set ended = ended_by(h, t, dh_shapes_value(h->walk->shapes, h->function, v));
+        struct dh_term t = dh_value_term(&h->symex->state->values, h->function, v);
+        dh_lock_bits ended = ended_by(h, t, dh_points_to_value(h->symex->points_to, h->function, v));
         if (!(held & ended))
             note_release(h, t);
         held &= ~ended;
@@ -223,31 +225,31 @@ static dh_hold_set step_back(struct dh_holds *h, uint32_t inst, dh_hold_set held
     return held;
 }
 
-static dh_hold_set step(struct dh_holds *h, uint32_t inst, dh_hold_set held)
+static dh_lock_bits step(struct dh_held_locks *h, uint32_t inst, dh_lock_bits held)
 {
-    const struct dh_inst *i = &h->walk->program->insts.at[inst];
+    const struct dh_inst *i = &h->symex->program->insts.at[inst];
     held = step_back(h, inst, held);
     if (takes_at(h, inst) || i->op == DH_I_CALL)
-        for (size_t n = 0; n < h->takings.n; n++)
-            held |= h->takings.at[n].point == inst ? (dh_hold_set)1 << h->takings.at[n].hold : 0;
+        for (size_t n = 0; n < h->acquisitions.n; n++)
+            held |= h->acquisitions.at[n].point == inst ? (dh_lock_bits)1 << h->acquisitions.at[n].hold : 0;
     return held;
 }
 
-/* ---- where a lock was not got ---- */
+/* ---- outcomes of try-lock ---- */
 
-/* The hold whose success the register tells: true when it is got, false when not. */
-static bool tells(struct dh_holds *h, uint32_t reg, dh_hold_set *hold, bool *when)
+/* The lock whose acquisition the register tells: true when acquired, false when not. */
+static bool tells(struct dh_held_locks *h, uint32_t reg, dh_lock_bits *hold, bool *when)
 {
-    const struct dh_program *p = h->walk->program;
-    const uint32_t *defined = dh_walk_defined(h->walk, h->function);
+    const struct dh_program *p = h->symex->program;
+    const uint32_t *defined = dh_symex_definitions(h->symex, h->function);
     bool turned = false;
     for (int depth = 0; depth < 8 && dh_is_register(reg) && defined[reg] != DH_NONE; depth++) {
         const struct dh_inst *i = &p->insts.at[defined[reg]];
         int64_t number;
         if (takes(i)) {
             *hold = 0;
-            for (size_t n = 0; n < h->takings.n; n++)
-                *hold |= h->takings.at[n].inst == defined[reg] ? (dh_hold_set)1 << h->takings.at[n].hold : 0;
+            for (size_t n = 0; n < h->acquisitions.n; n++)
+                *hold |= h->acquisitions.at[n].inst == defined[reg] ? (dh_lock_bits)1 << h->acquisitions.at[n].hold : 0;
             *when = (i->extra == DH_SUCCESS_NOT_ZERO) != turned;
             return i->extra != DH_SUCCESS_ALWAYS;
         }
@@ -261,26 +263,29 @@ static bool tells(struct dh_holds *h, uint32_t reg, dh_hold_set *hold, bool *whe
     return false;
 }
 
-/* Those of atomics that the branch has looked at and not got. */
-static dh_hold_set made_lost(struct dh_holds *h, uint32_t branch, uint32_t number)
+/* Locks of atomics that the branch tested and did not acquire. */
+static dh_lock_bits made_lost(struct dh_held_locks *h, uint32_t branch, uint32_t number)
 {
-    struct dh_made *m = &h->walk->state->made;
-    dh_hold_set lost = 0;
-    unsigned got = m->looked[branch] / DH_MADE_GOT;
-    const struct dh_look_sides *sides = got && number < 2 ? dh_looks_at(&m->looks, h->function, branch) : NULL;
+    struct dh_atomic_sync *m = &h->symex->state->atomics;
+    dh_lock_bits lost = 0;
+    unsigned got = m->roles[branch] / DH_ATOMIC_ACQUIRED;
+    const struct dh_branch_tests *sides =
+        got && number < 2 ? dh_atomic_tests_of_branch(&m->looks, h->function, branch) : NULL;
     for (unsigned side = 0; sides && !(got >> number & 1) && side < 2; side++)
         for (unsigned k = 0; k < sides->n[side]; k++)
-            for (size_t n = 0; n < h->takings.n; n++)
-                lost |= h->takings.at[n].inst == sides->at[side][k].inst ? (dh_hold_set)1 << h->takings.at[n].hold : 0;
+            for (size_t n = 0; n < h->acquisitions.n; n++)
+                lost |= h->acquisitions.at[n].inst == sides->at[side][k].inst
+                            ? (dh_lock_bits)1 << h->acquisitions.at[n].hold
+                            : 0;
     return lost;
 }
 
-/* Holds that are not there on the way to successor `number`. */
-static dh_hold_set lost_on_edge(struct dh_holds *h, const struct dh_block *b, uint32_t number)
+/* Locks not held on the edge to successor `number`. */
+static dh_lock_bits lost_on_edge(struct dh_held_locks *h, const struct dh_basic_block *b, uint32_t number)
 {
-    const struct dh_program *p = h->walk->program;
+    const struct dh_program *p = h->symex->program;
     const struct dh_inst *last = &p->insts.at[b->inst + b->n_insts - 1];
-    dh_hold_set hold = 0;
+    dh_lock_bits hold = 0;
     bool when;
     if (last->op != DH_I_BRANCH)
         return 0;
@@ -291,55 +296,53 @@ static dh_hold_set lost_on_edge(struct dh_holds *h, const struct dh_block *b, ui
 
 /* ---- one function ---- */
 
-static bool enter(dh_hold_set *into, bool *known, dh_hold_set held)
+static bool join_entry(dh_lock_bits *into, bool *known, dh_lock_bits held)
 {
-    dh_hold_set was = *into;
+    dh_lock_bits was = *into;
     bool moved = !*known;
     *into = *known ? *into & held : held;
     *known = true;
     return moved || *into != was;
 }
 
-static void flow(struct dh_holds *h, const struct dh_flow *f)
+static void solve_dataflow(struct dh_held_locks *h, const struct dh_cfg *f)
 {
-    const struct dh_program *p = h->walk->program;
-    bool *known = calloc(f->n + 1, sizeof *known), moved = true;
-    if (!known)
-        abort();
+    const struct dh_program *p = h->symex->program;
+    bool *known = dh_xcalloc(f->n + 1, sizeof *known), moved = true;
     h->entered.n = 0;
     for (uint32_t b = 0; b < f->n; b++)
-        dh_vec_push(&h->entered, (dh_hold_set)0);
+        dh_vec_push(&h->entered, (dh_lock_bits)0);
     known[0] = true;
     for (int round = 0; moved && round < 20; round++) {
         moved = false;
         for (size_t k = 0; k < f->order.n; k++) {
             uint32_t b = f->order.at[k];
-            const struct dh_block *block = &p->blocks.at[f->first + b];
-            dh_hold_set held = h->entered.at[b];
+            const struct dh_basic_block *block = &p->blocks.at[f->first + b];
+            dh_lock_bits held = h->entered.at[b];
             for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++)
                 held = step(h, i, held);
             for (uint32_t s = 0; s < block->n_succs; s++) {
                 uint32_t to = dh_successors(p, block)[s] - f->first;
-                moved |= enter(&h->entered.at[to], &known[to], held & ~lost_on_edge(h, block, s));
+                moved |= join_entry(&h->entered.at[to], &known[to], held & ~lost_on_edge(h, block, s));
             }
         }
     }
     free(known);
 }
 
-static void write_down(struct dh_holds *h, const struct dh_flow *f)
+static void write_down(struct dh_held_locks *h, const struct dh_cfg *f)
 {
-    const struct dh_program *p = h->walk->program;
+    const struct dh_program *p = h->symex->program;
     struct dh_lock_effect *e = &h->effects[h->function];
-    dh_hold_set out = ~(dh_hold_set)0;
+    dh_lock_bits out = ~(dh_lock_bits)0;
     bool returns = false;
     h->at.n = 0;
     for (uint32_t n = n_insts(p, h->function); n-- > 0;)
-        dh_vec_push(&h->at, (dh_hold_set)0);
+        dh_vec_push(&h->at, (dh_lock_bits)0);
     uint32_t first = first_inst(p, h->function);
     for (size_t k = 0; k < f->order.n; k++) {
-        const struct dh_block *block = &p->blocks.at[f->first + f->order.at[k]];
-        dh_hold_set held = h->entered.at[f->order.at[k]];
+        const struct dh_basic_block *block = &p->blocks.at[f->first + f->order.at[k]];
+        dh_lock_bits held = h->entered.at[f->order.at[k]];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
             h->at.at[i - first] = held;
             held = step(h, i, held);
@@ -351,68 +354,69 @@ static void write_down(struct dh_holds *h, const struct dh_flow *f)
     }
     for (size_t n = 0; returns && n < h->holds.n; n++)
         if (out >> n & 1)
-            dh_vec_push(&e->taken, h->holds.at[n]);
+            dh_vec_push(&e->acquired, h->holds.at[n]);
 }
 
-void dh_holds_read(struct dh_holds *h, uint32_t function)
+void dh_held_locks_analyse(struct dh_held_locks *h, uint32_t function)
 {
-    const struct dh_flow *f = dh_walk_flow(h->walk, function);
+    const struct dh_cfg *f = dh_symex_cfg(h->symex, function);
     h->function = function;
     find_holds(h);
-    h->noting = true;
-    flow(h, f);
-    h->noting = false;
+    h->collecting = true;
+    solve_dataflow(h, f);
+    h->collecting = false;
     write_down(h, f);
 }
 
-/* ---- from here to there ---- */
+/* ---- between two instructions ---- */
 
-/* Blocks that control may pass after `from` (or before, when `back`) and still be on its way. */
-static void mark(struct dh_holds *h, const struct dh_flow *f, uint32_t from, uint32_t stop, bool back, uint8_t bit)
+/* Blocks that are reachable from `from` (or that reach it, when `back`) without passing the ends. */
+static void mark_reachable_blocks(struct dh_held_locks *h, const struct dh_cfg *f, uint32_t from, uint32_t stop,
+                                  bool back, uint8_t bit)
 {
-    const struct dh_program *p = h->walk->program;
+    const struct dh_program *p = h->symex->program;
     h->work.n = 0;
     dh_vec_push(&h->work, from);
     while (h->work.n) {
-        const struct dh_block *b = &p->blocks.at[f->first + h->work.at[--h->work.n]];
+        const struct dh_basic_block *b = &p->blocks.at[f->first + h->work.at[--h->work.n]];
         const uint32_t *next = back ? dh_predecessors(p, b) : dh_successors(p, b);
         for (uint32_t n = 0; n < (back ? b->n_preds : b->n_succs); n++) {
             uint32_t to = next[n] - f->first;
-            if (h->reach.at[to] & bit)
+            if (h->reached.at[to] & bit)
                 continue;
-            h->reach.at[to] |= bit;
+            h->reached.at[to] |= bit;
             if (to != stop)
                 dh_vec_push(&h->work, to);
         }
     }
 }
 
-static dh_hold_set kept(struct dh_holds *h, uint32_t first, uint32_t end, dh_hold_set held)
+static dh_lock_bits kept(struct dh_held_locks *h, uint32_t first, uint32_t end, dh_lock_bits held)
 {
     for (uint32_t i = first; i < end && held; i++)
         held = step_back(h, i, held);
     return held;
 }
 
-dh_hold_set dh_holds_between(struct dh_holds *h, uint32_t from, uint32_t to)
+dh_lock_bits dh_held_locks_between(struct dh_held_locks *h, uint32_t from, uint32_t to)
 {
-    const struct dh_program *p = h->walk->program;
-    const struct dh_flow *f = dh_walk_flow(h->walk, h->function);
+    const struct dh_program *p = h->symex->program;
+    const struct dh_cfg *f = dh_symex_cfg(h->symex, h->function);
     uint32_t a = dh_program_block_of(p, from) - f->first, b = dh_program_block_of(p, to) - f->first;
-    const struct dh_block *first = &p->blocks.at[f->first + a], *last = &p->blocks.at[f->first + b];
-    dh_hold_set held = dh_holds_at(h, from) & dh_holds_at(h, to);
+    const struct dh_basic_block *first = &p->blocks.at[f->first + a], *last = &p->blocks.at[f->first + b];
+    dh_lock_bits held = dh_held_locks_at(h, from) & dh_held_locks_at(h, to);
     if (!held || (a == b && from <= to))
         return kept(h, from, to, held);
-    h->reach.n = 0;
+    h->reached.n = 0;
     for (uint32_t n = 0; n < f->n; n++)
-        dh_vec_push(&h->reach, (uint8_t)0);
-    mark(h, f, a, a, false, 1);
-    mark(h, f, b, a, true, 2);
+        dh_vec_push(&h->reached, (uint8_t)0);
+    mark_reachable_blocks(h, f, a, a, false, 1);
+    mark_reachable_blocks(h, f, b, a, true, 2);
     held = kept(h, from, first->inst + first->n_insts, held);
     held = kept(h, last->inst, to, held);
     for (uint32_t n = 0; n < f->n && held; n++)
-        if (h->reach.at[n] == 3 && n != a && n != b) {
-            const struct dh_block *block = &p->blocks.at[f->first + n];
+        if (h->reached.at[n] == 3 && n != a && n != b) {
+            const struct dh_basic_block *block = &p->blocks.at[f->first + n];
             held = kept(h, block->inst, block->inst + block->n_insts, held);
         }
     return held;

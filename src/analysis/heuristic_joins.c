@@ -1,21 +1,23 @@
 #include "analysis/heuristic_joins.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 enum { DEEDS_MAX = 256 };
 
-/* A start or join in a function that contains it, perhaps by way of calls. */
-struct deed {
-    uint32_t origin;      /* the create or join */
-    uint32_t inst, block; /* in this function */
-    bool paired;          /* somebody of this function has the same handle */
-    struct dh_cell at;    /* where the handle is kept, among the objects of this function; DH_NO_CELL: lost */
-    uint32_t param;       /* join: the handle is this parameter, DH_NONE: it is not */
-    bool picked;          /* the place of the handle is picked by a number that varies */
+/* A start or join in a function, or in a callee of it. */
+struct op {
+    uint32_t origin;        /* the create or join */
+    uint32_t inst, block;   /* in this function */
+    bool paired;            /* another operation of this function has the same handle */
+    struct dh_heap_cell at; /* where the handle is kept, among the objects of this function; DH_NO_CELL: lost */
+    uint32_t param;         /* join: the handle is this parameter, DH_NONE: it is not */
+    bool picked;            /* the handle is an element with a variable index */
 };
 
-struct deeds {
-    DH_VEC(struct deed) starts, joins;
+struct ops {
+    DH_VEC(struct op) starts, joins;
 };
 
 /* A caller found that a join is one of these threads. */
@@ -24,20 +26,12 @@ struct match {
 };
 
 struct search {
-    struct dh_ends *e;
-    struct dh_shapes *shapes;
+    struct dh_heuristic_joins *e;
+    struct dh_points_to *points_to;
     const struct dh_program *p;
-    struct deeds *of; /* by function */
+    struct ops *of; /* by function */
     DH_VEC(struct match) matches;
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- where a handle is kept ---- */
 
@@ -65,7 +59,7 @@ static bool is_picked(const struct search *s, uint32_t function, dh_value addres
 }
 
 /* A handle's value: from where it was loaded, or the parameter that it is. */
-static void trace_value(struct search *s, uint32_t function, dh_value v, struct deed *d)
+static void trace_value(struct search *s, uint32_t function, dh_value v, struct op *d)
 {
     const struct dh_inst *i = NULL;
     uint32_t n_params = s->p->functions.at[function].n_params;
@@ -80,56 +74,60 @@ static void trace_value(struct search *s, uint32_t function, dh_value v, struct 
     if (dh_is_register(v) && v < n_params)
         d->param = v;
     else if (dh_is_register(v) && i && i->op == DH_I_LOAD) {
-        d->at = dh_shapes_value(s->shapes, function, dh_operand(s->p, i, 0));
+        d->at = dh_points_to_value(s->points_to, function, dh_operand(s->p, i, 0));
         d->picked = is_picked(s, function, dh_operand(s->p, i, 0));
     }
 }
 
-/* The callee's object in the caller's words: side by side from parameters to arguments. */
-static struct dh_cell outwards(struct search *s, struct dh_cell c, uint32_t callee, uint32_t caller, uint32_t call)
+/* The callee's object as one of the caller: from parameters to arguments, edge by edge. */
+static struct dh_heap_cell outwards(struct search *s, struct dh_heap_cell c, uint32_t callee, uint32_t caller,
+                                    uint32_t call)
 {
-    struct dh_graph *g = &s->shapes->graph;
+    struct dh_heap_graph *g = &s->points_to->graph;
     const struct dh_inst *i = &s->p->insts.at[call];
-    DH_VEC(struct dh_cell_pair) todo = {0};
-    struct dh_cell found = DH_NO_CELL;
-    c = dh_graph_find(g, c);
+    DH_VEC(struct dh_heap_cell_pair) todo = {0};
+    struct dh_heap_cell found = DH_NO_CELL;
+    c = dh_heap_graph_find(g, c);
     if (c.node == DH_NO_NODE || g->nodes.at[c.node].flags & DH_NODE_GLOBAL)
         return c;
-    dh_graph_clone_begin(g);
+    dh_heap_graph_begin_clone(g);
     for (uint32_t n = 0; n < s->p->functions.at[callee].n_params && n + 1 < i->n_operands; n++)
-        dh_vec_push(&todo, ((struct dh_cell_pair){dh_shapes_value(s->shapes, callee, n),
-                                                  dh_shapes_value(s->shapes, caller, dh_operand(s->p, i, n + 1))}));
-    if (i->result != DH_NONE)
         dh_vec_push(&todo,
-                    ((struct dh_cell_pair){s->shapes->returns[callee], dh_shapes_value(s->shapes, caller, i->result)}));
+                    ((struct dh_heap_cell_pair){dh_points_to_value(s->points_to, callee, n),
+                                                dh_points_to_value(s->points_to, caller, dh_operand(s->p, i, n + 1))}));
+    if (i->result != DH_NONE)
+        dh_vec_push(&todo, ((struct dh_heap_cell_pair){s->points_to->returns[callee],
+                                                       dh_points_to_value(s->points_to, caller, i->result)}));
     while (todo.n && found.node == DH_NO_NODE) {
-        struct dh_cell theirs = dh_graph_find(g, todo.at[--todo.n].a), mine = dh_graph_find(g, todo.at[todo.n].b);
+        struct dh_heap_cell theirs = dh_heap_graph_find(g, todo.at[--todo.n].a),
+                            mine = dh_heap_graph_find(g, todo.at[todo.n].b);
         if (theirs.node == DH_NO_NODE || mine.node == DH_NO_NODE || g->nodes.at[theirs.node].mark == g->mark)
             continue;
-        struct dh_node *node = &g->nodes.at[theirs.node];
+        struct dh_heap_node *node = &g->nodes.at[theirs.node];
         node->mark = g->mark;
         if (theirs.node == c.node)
-            found = dh_graph_find(g, dh_cell_at(mine, c.offset - theirs.offset));
+            found = dh_heap_graph_find(g, dh_heap_cell_at(mine, c.offset - theirs.offset));
         for (unsigned k = 0; k < node->n_edges; k++)
-            dh_vec_push(&todo, ((struct dh_cell_pair){
-                                   node->edges[k].to,
-                                   dh_graph_look(g, dh_cell_at(mine, node->edges[k].offset - theirs.offset))}));
+            dh_vec_push(&todo,
+                        ((struct dh_heap_cell_pair){
+                            node->edges[k].to, dh_heap_graph_find_pointee(
+                                                   g, dh_heap_cell_at(mine, node->edges[k].offset - theirs.offset))}));
     }
     dh_vec_release(&todo);
     return found;
 }
 
-/* A caller knows better: what the function's parameters lead to. */
-static bool is_handed_in(struct search *s, uint32_t function, const struct deed *d)
+/* In a caller: what the function's parameters point to. */
+static bool is_handed_in(struct search *s, uint32_t function, const struct op *d)
 {
-    struct dh_graph *g = &s->shapes->graph;
+    struct dh_heap_graph *g = &s->points_to->graph;
     DH_VEC(uint32_t) todo = {0};
     bool found = d->param != DH_NONE;
-    dh_graph_clone_begin(g);
+    dh_heap_graph_begin_clone(g);
     for (uint32_t n = 0; n < s->p->functions.at[function].n_params && d->at.node != DH_NO_NODE; n++)
-        dh_vec_push(&todo, dh_shapes_value(s->shapes, function, n).node);
+        dh_vec_push(&todo, dh_points_to_value(s->points_to, function, n).node);
     while (todo.n && !found) {
-        uint32_t at = dh_graph_find(g, (struct dh_cell){todo.at[--todo.n], 0}).node;
+        uint32_t at = dh_heap_graph_find(g, (struct dh_heap_cell){todo.at[--todo.n], 0}).node;
         if (at == DH_NO_NODE || g->nodes.at[at].mark == g->mark || g->nodes.at[at].flags & DH_NODE_GLOBAL)
             continue;
         g->nodes.at[at].mark = g->mark;
@@ -141,15 +139,16 @@ static bool is_handed_in(struct search *s, uint32_t function, const struct deed 
     return found;
 }
 
-static bool same_place(struct search *s, const struct deed *a, const struct deed *b)
+static bool same_place(struct search *s, const struct op *a, const struct op *b)
 {
-    struct dh_cell x = dh_shapes_place(s->shapes, a->at), y = dh_shapes_place(s->shapes, b->at);
+    struct dh_heap_cell x = dh_points_to_fold_cell(s->points_to, a->at),
+                        y = dh_points_to_fold_cell(s->points_to, b->at);
     if (x.node == DH_NO_NODE || x.node != y.node)
         return false;
-    if (x.offset == y.offset || s->shapes->graph.nodes.at[x.node].flags & DH_NODE_COLLAPSED)
+    if (x.offset == y.offset || s->points_to->graph.nodes.at[x.node].flags & DH_NODE_COLLAPSED)
         return true;
-    /* Arrays of nothing but handles are not told apart by places. */
-    const struct dh_node *n = &s->shapes->graph.nodes.at[x.node];
+    /* Elements of an array of handles are one location. */
+    const struct dh_heap_node *n = &s->points_to->graph.nodes.at[x.node];
     for (unsigned k = 0; k < n->n_folds; k++)
         if ((x.offset - y.offset) % n->folds[k].stride == 0)
             return true;
@@ -158,11 +157,11 @@ static bool same_place(struct search *s, const struct deed *a, const struct deed
 
 /* ---- what a function does with threads ---- */
 
-static bool is_known(const struct deed *all, size_t n, const struct deed *d)
+static bool is_known(const struct op *all, size_t n, const struct op *d)
 {
     for (size_t k = 0; k < n; k++)
         if (all[k].origin == d->origin && all[k].inst == d->inst && all[k].at.node == d->at.node &&
-            all[k].at.offset == d->at.offset) /* one call may put it in either of two places: vectors grow */
+            all[k].at.offset == d->at.offset) /* one call may store it in either of two locations: vectors grow */
             return true;
     return n >= DEEDS_MAX;
 }
@@ -170,9 +169,9 @@ static bool is_known(const struct deed *all, size_t n, const struct deed *d)
 static void note_inst(struct search *s, uint32_t function, uint32_t inst, uint32_t block)
 {
     const struct dh_inst *i = &s->p->insts.at[inst];
-    struct deed d = {.origin = inst, .inst = inst, .block = block, .param = DH_NONE};
+    struct op d = {.origin = inst, .inst = inst, .block = block, .param = DH_NONE};
     if (i->op == DH_I_CREATE) {
-        d.at = dh_shapes_value(s->shapes, function, dh_operand(s->p, i, 0));
+        d.at = dh_points_to_value(s->points_to, function, dh_operand(s->p, i, 0));
         d.picked = is_picked(s, function, dh_operand(s->p, i, 0));
         dh_vec_push(&s->of[function].starts, d);
     } else if (i->op == DH_I_JOIN && !(i->flags & DH_INST_TIMED)) {
@@ -181,8 +180,8 @@ static void note_inst(struct search *s, uint32_t function, uint32_t inst, uint32
     }
 }
 
-/* A deed of a callee as one of the caller's; false: nothing that the caller could say something about. */
-static bool told_here(struct search *s, struct deed *d, uint32_t callee, uint32_t caller, uint32_t call)
+/* An operation of a callee as one of the caller; false: the caller knows nothing about it. */
+static bool told_here(struct search *s, struct op *d, uint32_t callee, uint32_t caller, uint32_t call)
 {
     const struct dh_inst *i = &s->p->insts.at[call];
     bool local = d->at.node != DH_NO_NODE;
@@ -199,20 +198,20 @@ static bool told_here(struct search *s, struct deed *d, uint32_t callee, uint32_
 
 static void note_call(struct search *s, uint32_t function, uint32_t inst, uint32_t block)
 {
-    struct deeds *mine = &s->of[function];
-    const struct dh_calls *c = &s->shapes->calls;
-    for (uint32_t it = dh_calls_first(c, inst), callee; dh_calls_next(c, inst, &it, &callee);) {
-        const struct deeds *theirs = &s->of[callee];
+    struct ops *mine = &s->of[function];
+    const struct dh_call_graph *c = &s->points_to->calls;
+    for (uint32_t it = dh_call_graph_first(c, inst), callee; dh_call_graph_next(c, inst, &it, &callee);) {
+        const struct ops *theirs = &s->of[callee];
         for (size_t n = 0; callee != function && n < theirs->starts.n; n++) {
-            struct deed d = theirs->starts.at[n];
+            struct op d = theirs->starts.at[n];
             told_here(s, &d, callee, function, inst);
             d.block = block;
             if (!is_known(mine->starts.at, mine->starts.n, &d))
                 dh_vec_push(&mine->starts, d);
         }
         for (size_t n = 0; callee != function && n < theirs->joins.n; n++) {
-            struct deed d = theirs->joins.at[n];
-            /* Nobody outside keeps handles in an object of the callee's own. */
+            struct op d = theirs->joins.at[n];
+            /* No caller keeps handles in an object of the callee's own. */
             bool ours = told_here(s, &d, callee, function, inst);
             d.block = block;
             if (ours && !is_known(mine->joins.at, mine->joins.n, &d))
@@ -223,30 +222,30 @@ static void note_call(struct search *s, uint32_t function, uint32_t inst, uint32
 
 /* ---- pairs ---- */
 
-static void pair(struct search *s, const struct deed *start, const struct deed *join)
+static void pair(struct search *s, const struct op *start, const struct op *join)
 {
-    struct dh_ended e = {join->inst, join->block, start->origin, start->block};
+    struct dh_heuristic_join e = {join->inst, join->block, start->origin, start->block};
     if (start->inst != join->inst)
         dh_vec_push(&s->e->all, e);
     if (start->inst != join->inst && join->inst != join->origin)
         dh_vec_push(&s->matches, ((struct match){join->origin, start->origin, join->inst}));
 }
 
-static bool lies_between(const struct deed *a, const struct deed *d, const struct deed *b)
+static bool lies_between(const struct op *a, const struct op *d, const struct op *b)
 {
     return a->block == d->block && d->block == b->block && a->inst < d->inst && d->inst < b->inst;
 }
 
-/* The next start puts its handle into the same variable, with no join before that: nobody can join this one. */
-static bool is_overwritten(struct search *s, const struct deeds *mine, const struct deed *start)
+/* The next start overwrites the handle, with no join before that: this thread cannot be joined. */
+static bool is_overwritten(struct search *s, const struct ops *mine, const struct op *start)
 {
-    struct dh_cell x = dh_shapes_place(s->shapes, start->at);
-    const struct dh_node *n = x.node == DH_NO_NODE ? NULL : &s->shapes->graph.nodes.at[x.node];
+    struct dh_heap_cell x = dh_points_to_fold_cell(s->points_to, start->at);
+    const struct dh_heap_node *n = x.node == DH_NO_NODE ? NULL : &s->points_to->graph.nodes.at[x.node];
     if (!n || n->n_folds || n->flags & DH_NODE_COLLAPSED)
         return false;
     for (size_t a = 0; a < mine->starts.n; a++) {
-        const struct deed *next = &mine->starts.at[a];
-        struct dh_cell y = dh_shapes_place(s->shapes, next->at);
+        const struct op *next = &mine->starts.at[a];
+        struct dh_heap_cell y = dh_points_to_fold_cell(s->points_to, next->at);
         bool joined = false;
         if (next->block != start->block || next->inst <= start->inst || y.node != x.node || y.offset != x.offset)
             continue;
@@ -259,16 +258,15 @@ static bool is_overwritten(struct search *s, const struct deeds *mine, const str
 }
 
 /* Threads that were started into one element after the other are joined by name, `join(all[0]); join(all[1])`. */
-static bool is_by_name(struct search *s, const struct deed *start, const struct deed *join)
+static bool is_by_name(struct search *s, const struct op *start, const struct op *join)
 {
-    uint32_t node = dh_shapes_place(s->shapes, start->at).node;
+    uint32_t node = dh_points_to_fold_cell(s->points_to, start->at).node;
     return start->picked && start->inst == start->origin && !join->picked && join->inst == join->origin &&
-           node != DH_NO_NODE && dh_shapes_place(s->shapes, join->at).node == node;
+           node != DH_NO_NODE && dh_points_to_fold_cell(s->points_to, join->at).node == node;
 }
 
-/* Only behind the last of these joins all of them may have ended. */
-static bool is_last_by_name(struct search *s, const struct deeds *mine, const struct deed *start,
-                            const struct deed *join)
+/* Only after the last of these joins all of them have ended. */
+static bool is_last_by_name(struct search *s, const struct ops *mine, const struct op *start, const struct op *join)
 {
     for (size_t b = 0; b < mine->joins.n; b++)
         if (mine->joins.at[b].inst > join->inst && is_by_name(s, start, &mine->joins.at[b]))
@@ -276,7 +274,7 @@ static bool is_last_by_name(struct search *s, const struct deeds *mine, const st
     return true;
 }
 
-static void match_one(struct search *s, struct deeds *mine, struct deed *start, struct deed *join)
+static void match_one(struct search *s, struct ops *mine, struct op *start, struct op *join)
 {
     bool by_name = is_by_name(s, start, join);
     if (!by_name && !same_place(s, start, join))
@@ -286,7 +284,7 @@ static void match_one(struct search *s, struct deeds *mine, struct deed *start, 
         pair(s, start, join);
 }
 
-static void match_exactly(struct search *s, struct deeds *mine)
+static void match_exactly(struct search *s, struct ops *mine)
 {
     for (size_t a = 0; a < mine->starts.n; a++) {
         if (is_overwritten(s, mine, &mine->starts.at[a])) {
@@ -298,19 +296,19 @@ static void match_exactly(struct search *s, struct deeds *mine)
     }
 }
 
-static bool is_global(const struct search *s, const struct deed *d)
+static bool is_global(const struct search *s, const struct op *d)
 {
-    return d->at.node != DH_NO_NODE && s->shapes->graph.nodes.at[d->at.node].flags & DH_NODE_GLOBAL;
+    return d->at.node != DH_NO_NODE && s->points_to->graph.nodes.at[d->at.node].flags & DH_NODE_GLOBAL;
 }
 
-/* Handles that were moved or whose way is lost, to where nobody was seen to put one. */
+/* Handles that were moved, or joined where no store of a handle is known. */
 static void match_rest(struct search *s, uint32_t function)
 {
-    struct deeds *mine = &s->of[function];
+    struct ops *mine = &s->of[function];
     for (size_t a = 0; a < mine->starts.n; a++) {
-        const struct deed *start = &mine->starts.at[a];
+        const struct op *start = &mine->starts.at[a];
         for (size_t b = 0; b < mine->joins.n && !start->paired && !is_handed_in(s, function, start); b++) {
-            const struct deed *join = &mine->joins.at[b];
+            const struct op *join = &mine->joins.at[b];
             if (!join->paired && !is_handed_in(s, function, join) && !(is_global(s, start) && is_global(s, join)))
                 pair(s, start, join);
         }
@@ -343,8 +341,8 @@ static bool is_matched(const struct search *s, uint32_t call, uint32_t join, uin
     return false;
 }
 
-/* Whoever calls the function that joins, it is these threads that it joins: so they have ended inside of it, too, as in
- * a destructor behind its joins. */
+/* All callers of the joining function join these threads: so they have ended inside of it, too, as in a destructor
+ * after its joins. */
 static void end_inside(struct search *s)
 {
     enum { MOST = 512 };
@@ -355,21 +353,21 @@ static void end_inside(struct search *s)
         for (size_t k = 0; k < s->matches.n && always; k++)
             always = s->matches.at[k].join != m->join || is_matched(s, s->matches.at[k].call, m->join, m->create);
         if (always)
-            dh_vec_push(&s->e->all,
-                        ((struct dh_ended){m->join, block - s->p->functions.at[s->p->blocks.at[block].function].block,
-                                           m->create, DH_NONE}));
+            dh_vec_push(&s->e->all, ((struct dh_heuristic_join){
+                                        m->join, block - s->p->functions.at[s->p->blocks.at[block].function].block,
+                                        m->create, DH_NONE}));
     }
 }
 
 static const struct dh_program *program_of_ends;
-static uint32_t function_of(const struct dh_ended *e)
+static uint32_t function_of(const struct dh_heuristic_join *e)
 {
     return program_of_ends->blocks.at[dh_program_block_of(program_of_ends, e->inst)].function;
 }
 
 static int by_function(const void *a, const void *b)
 {
-    const struct dh_ended *x = a, *y = b;
+    const struct dh_heuristic_join *x = a, *y = b;
     uint32_t f = function_of(x), g = function_of(y);
     if (f != g)
         return f < g ? -1 : 1;
@@ -378,12 +376,12 @@ static int by_function(const void *a, const void *b)
 
 static void sort(struct search *s)
 {
-    struct dh_ends *e = s->e;
+    struct dh_heuristic_joins *e = s->e;
     size_t at = 0;
     program_of_ends = s->p;
     if (e->all.n)
         qsort(e->all.at, e->all.n, sizeof *e->all.at, by_function);
-    e->first = zeroed(s->p->functions.n + 1, sizeof *e->first);
+    e->first = dh_xcalloc(s->p->functions.n + 1, sizeof *e->first);
     for (uint32_t f = 0; f < s->p->functions.n; f++) {
         e->first[f] = (uint32_t)at;
         while (at < e->all.n && function_of(&e->all.at[at]) == f)
@@ -392,12 +390,12 @@ static void sort(struct search *s)
     e->first[s->p->functions.n] = (uint32_t)at;
 }
 
-void dh_ends_find(struct dh_ends *e, struct dh_shapes *shapes)
+void dh_heuristic_joins_find(struct dh_heuristic_joins *e, struct dh_points_to *points_to)
 {
-    struct search s = {.e = e, .shapes = shapes, .p = shapes->program};
-    s.of = zeroed(s.p->functions.n, sizeof *s.of);
+    struct search s = {.e = e, .points_to = points_to, .p = points_to->program};
+    s.of = dh_xcalloc(s.p->functions.n, sizeof *s.of);
     for (size_t n = 0; n < s.p->functions.n; n++)
-        do_function(&s, shapes->calls.order[n]);
+        do_function(&s, points_to->calls.order[n]);
     end_inside(&s);
     sort(&s);
     dh_vec_release(&s.matches);
@@ -408,7 +406,7 @@ void dh_ends_find(struct dh_ends *e, struct dh_shapes *shapes)
     free(s.of);
 }
 
-void dh_ends_release(struct dh_ends *e)
+void dh_heuristic_joins_release(struct dh_heuristic_joins *e)
 {
     dh_vec_release(&e->all);
     free(e->first);

@@ -3,30 +3,31 @@
 #include "analysis/alias_filter.h"
 #include "analysis/library_internals.h"
 
-void dh_customs_init(struct dh_customs *c, struct dh_walk *w)
+void dh_heuristics_init(struct dh_heuristics *c, struct dh_symex *w)
 {
-    c->walk = w;
-    dh_handed_init(&c->handed, w);
-    dh_waited_init(&c->waited, w);
-    dh_published_init(&c->published, w);
+    c->symex = w;
+    dh_ownership_transfer_init(&c->handed, w);
+    dh_wait_order_init(&c->waited, w);
+    dh_publication_init(&c->published, w);
 }
 
-void dh_customs_release(struct dh_customs *c)
+void dh_heuristics_release(struct dh_heuristics *c)
 {
-    dh_handed_release(&c->handed);
-    dh_waited_release(&c->waited);
-    dh_published_release(&c->published);
+    dh_ownership_transfer_release(&c->handed);
+    dh_wait_order_release(&c->waited);
+    dh_publication_release(&c->published);
 }
 
-enum dh_argument dh_customs_argue(struct dh_customs *c, const struct dh_event *a, const struct dh_event *b)
+enum dh_argument dh_heuristics_argue(struct dh_heuristics *c, const struct dh_symex_event *a,
+                                     const struct dh_symex_event *b)
 {
-    if (dh_inside_library(c->walk, a) && dh_inside_library(c->walk, b))
-        return DH_ARGUMENT_INSIDE;
-    if (dh_handed_apart(&c->handed, a, b) && !dh_waited_late(&c->waited, a, b))
-        return DH_ARGUMENT_HANDED_ON;
-    if (dh_waited_apart(&c->waited, a, b))
-        return DH_ARGUMENT_WAITED;
-    if (dh_published_apart(&c->published, a, b))
-        return DH_ARGUMENT_PUBLISHED;
-    return dh_events_apart(c->walk, a, b) ? DH_ARGUMENT_OBJECTS : DH_ARGUMENT_COUNT;
+    if (dh_event_in_library_internals(c->symex, a) && dh_event_in_library_internals(c->symex, b))
+        return DH_ARGUMENT_LIBRARY_INTERNALS;
+    if (dh_ownership_is_transferred(&c->handed, a, b) && !dh_wait_order_ends_ownership(&c->waited, a, b))
+        return DH_ARGUMENT_OWNERSHIP_TRANSFER;
+    if (dh_wait_order_separates(&c->waited, a, b))
+        return DH_ARGUMENT_WAIT_ORDER;
+    if (dh_publication_orders(&c->published, a, b))
+        return DH_ARGUMENT_PUBLICATION;
+    return dh_events_never_alias(c->symex, a, b) ? DH_ARGUMENT_OBJECTS : DH_ARGUMENT_COUNT;
 }

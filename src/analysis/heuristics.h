@@ -1,5 +1,5 @@
-/* Arguments that are asked only of pairs which nothing else puts aside, because they take a closer look. Layer:
- * analysis. None is a proof. Needs a finished walk; owns its storage. */
+/* Expensive heuristics, tried last: ownership transfer, wait order, publication, points-to by inclusion. Layer:
+ * analysis. Needs the events of symbolic execution; owns its storage. */
 #ifndef DH_ANALYSIS_HEURISTICS_H
 #define DH_ANALYSIS_HEURISTICS_H
 
@@ -8,16 +8,17 @@
 #include "analysis/races.h"
 #include "analysis/wait_order.h"
 
-struct dh_customs {
-    struct dh_walk *walk;
-    struct dh_handed handed;
-    struct dh_waited waited;
-    struct dh_published published;
+struct dh_heuristics {
+    struct dh_symex *symex;
+    struct dh_ownership_transfer handed;
+    struct dh_wait_order waited;
+    struct dh_publication published;
 };
 
-void dh_customs_init(struct dh_customs *c, struct dh_walk *w);
-void dh_customs_release(struct dh_customs *c);
+void dh_heuristics_init(struct dh_heuristics *c, struct dh_symex *w);
+void dh_heuristics_release(struct dh_heuristics *c);
 /* DH_ARGUMENT_COUNT: none of them. */
-enum dh_argument dh_customs_argue(struct dh_customs *c, const struct dh_event *a, const struct dh_event *b);
+enum dh_argument dh_heuristics_argue(struct dh_heuristics *c, const struct dh_symex_event *a,
+                                     const struct dh_symex_event *b);
 
 #endif

@@ -1,37 +1,31 @@
 #include "analysis/join_loops.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
-/* A start or join of a thread in the words of a function that contains it, perhaps by way of calls. */
-struct deed {
+/* A start or join of a thread, in terms of a function that contains it or calls it. */
+struct op {
     uint32_t create;       /* instruction; joins: DH_NONE */
-    uint32_t inst;         /* in this function: the deed or the call that leads to it */
+    uint32_t inst;         /* in this function: the operation or the call that leads to it */
     uint32_t block;        /* number in the function */
-    bool single;           /* start: reached by one chain of calls only; join: on every way through the function */
+    bool single;           /* start: reached by one chain of calls only; join: on every path through the function */
     struct dh_term handle; /* address of the handle */
 };
 
-struct deeds {
-    DH_VEC(struct deed) starts, joins;
+struct ops {
+    DH_VEC(struct op) starts, joins;
 };
 
 struct search {
     struct dh_joins *j;
-    struct dh_exprs *x;
+    struct dh_value_numbering *x;
     const struct dh_program *p;
-    struct deeds *of;  /* by function */
+    struct ops *of;    /* by function */
     uint32_t *callers; /* by function: call sites; address taken counts as many */
-    struct dh_flow flow;
+    struct dh_cfg flow;
     uint32_t function;
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- counting ---- */
 
@@ -68,7 +62,7 @@ static bool step_of(const struct dh_program *p, uint32_t function, dh_value v, u
 }
 
 /* A phi at a loop's head: a constant from outside, itself and a constant from inside. */
-static bool read_count(const struct dh_program *p, const struct dh_flow *flow, uint32_t function, uint32_t reg,
+static bool read_count(const struct dh_program *p, const struct dh_cfg *flow, uint32_t function, uint32_t reg,
                        struct count *c)
 {
     uint32_t block;
@@ -82,7 +76,7 @@ static bool read_count(const struct dh_program *p, const struct dh_flow *flow, u
         dh_value v = dh_operand(p, i, n);
         uint32_t from = dh_operand(p, i, n + 1);
         int64_t number;
-        if (dh_flow_in_loop(flow, block, from)) {
+        if (dh_cfg_in_loop(flow, block, from)) {
             if (!step_of(p, function, v, reg, &number) || (step && number != c->step))
                 return false;
             c->step = number;
@@ -98,8 +92,8 @@ static bool read_count(const struct dh_program *p, const struct dh_flow *flow, u
     return first && step;
 }
 
-bool dh_joins_counts(const struct dh_program *p, const struct dh_flow *flow, uint32_t function, uint32_t reg,
-                     uint32_t *header)
+bool dh_is_loop_counter(const struct dh_program *p, const struct dh_cfg *flow, uint32_t function, uint32_t reg,
+                        uint32_t *header)
 {
     struct count c;
     if (!read_count(p, flow, function, reg, &c))
@@ -121,7 +115,7 @@ static bool read_range(struct search *s, uint32_t reg, struct range *r)
     const struct dh_program *p = s->p;
     if (!read_count(p, &s->flow, s->function, reg, &r->count))
         return false;
-    const struct dh_block *b = &p->blocks.at[s->flow.first + r->count.header];
+    const struct dh_basic_block *b = &p->blocks.at[s->flow.first + r->count.header];
     const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1], *test;
     uint32_t block;
     if (end->op != DH_I_BRANCH || !dh_is_register(dh_operand(p, end, 0)))
@@ -129,8 +123,8 @@ static bool read_range(struct search *s, uint32_t reg, struct range *r)
     test = definition(p, s->function, dh_operand(p, end, 0), &block);
     if (!test || test->op != DH_I_COMPARE || block != r->count.header)
         return false;
-    struct dh_term left = dh_exprs_value(s->x, s->function, dh_operand(p, test, 0));
-    struct dh_term right = dh_exprs_value(s->x, s->function, dh_operand(p, test, 1));
+    struct dh_term left = dh_value_term(s->x, s->function, dh_operand(p, test, 0));
+    struct dh_term right = dh_value_term(s->x, s->function, dh_operand(p, test, 1));
     const struct dh_expr *e = &s->x->exprs.at[left.expr];
     if (e->kind != DH_EXPR_REGISTER || left.offset || !right.expr || !right.exact)
         return false;
@@ -138,7 +132,7 @@ static bool read_range(struct search *s, uint32_t reg, struct range *r)
     if (!read_count(p, &s->flow, s->function, e->b, &tested) || tested.header != r->count.header)
         return false;
     r->compare = test->extra;
-    r->bound = dh_exprs_canon(s->x, right.expr);
+    r->bound = dh_expr_canonical(s->x, right.expr);
     r->bound_offset = right.offset;
     return true;
 }
@@ -154,16 +148,16 @@ static bool same_range(const struct range *a, const struct range *b)
 static void note_inst(struct search *s, uint32_t inst, uint32_t block)
 {
     const struct dh_inst *i = &s->p->insts.at[inst];
-    struct deeds *mine = &s->of[s->function];
+    struct ops *mine = &s->of[s->function];
     if (i->op == DH_I_CREATE) {
-        struct dh_term handle = dh_exprs_value(s->x, s->function, dh_operand(s->p, i, 0));
-        dh_vec_push(&mine->starts, (struct deed){inst, inst, block, true, handle});
+        struct dh_term handle = dh_value_term(s->x, s->function, dh_operand(s->p, i, 0));
+        dh_vec_push(&mine->starts, (struct op){inst, inst, block, true, handle});
     } else if (i->op == DH_I_JOIN && !(i->flags & DH_INST_TIMED)) {
-        struct dh_term value = dh_exprs_value(s->x, s->function, dh_operand(s->p, i, 0));
+        struct dh_term value = dh_value_term(s->x, s->function, dh_operand(s->p, i, 0));
         struct dh_expr e = s->x->exprs.at[value.expr];
         if (e.kind == DH_EXPR_LOAD && value.exact && !value.offset)
             dh_vec_push(&mine->joins,
-                        (struct deed){DH_NONE, inst, block, true, {.expr = e.a, .exact = true, .offset = e.offset}});
+                        (struct op){DH_NONE, inst, block, true, {.expr = e.a, .exact = true, .offset = e.offset}});
     }
 }
 
@@ -172,33 +166,33 @@ static void note_call(struct search *s, const struct dh_inst *i, uint32_t block)
     uint32_t callee = dh_value_function(s->p, dh_operand(s->p, i, 0));
     if (callee == DH_NONE || callee == s->function)
         return;
-    struct deeds *mine = &s->of[s->function];
+    struct ops *mine = &s->of[s->function];
     for (size_t n = 0; n < s->of[callee].starts.n; n++) {
-        struct deed d = s->of[callee].starts.at[n];
+        struct op d = s->of[callee].starts.at[n];
         d.block = block;
         d.inst = (uint32_t)(i - s->p->insts.at);
         d.single &= s->callers[callee] == 1;
-        d.handle = dh_exprs_outwards(s->x, d.handle, s->function, i, 1);
+        d.handle = dh_term_to_caller(s->x, d.handle, s->function, i, 1);
         dh_vec_push(&mine->starts, d);
     }
     for (size_t n = 0; n < s->of[callee].joins.n; n++) {
-        struct deed d = s->of[callee].joins.at[n];
-        if (!d.single) /* not on every way through the callee */
+        struct op d = s->of[callee].joins.at[n];
+        if (!d.single) /* not on every path through the callee */
             continue;
         d.block = block;
         d.inst = (uint32_t)(i - s->p->insts.at);
-        d.handle = dh_exprs_outwards(s->x, d.handle, s->function, i, 1);
+        d.handle = dh_term_to_caller(s->x, d.handle, s->function, i, 1);
         dh_vec_push(&mine->joins, d);
     }
 }
 
-/* In every round: no way round the block to the loop's head. */
+/* In every iteration: no path around the block to the loop's header. */
 static bool each_round(const struct search *s, uint32_t header, uint32_t block)
 {
-    const struct dh_block *b = &s->p->blocks.at[s->flow.first + header];
+    const struct dh_basic_block *b = &s->p->blocks.at[s->flow.first + header];
     for (uint32_t n = 0; n < b->n_preds; n++) {
         uint32_t from = dh_predecessors(s->p, b)[n] - s->flow.first;
-        if (dh_flow_in_loop(&s->flow, header, from) && !dh_flow_dominates(&s->flow, block, from))
+        if (dh_cfg_in_loop(&s->flow, header, from) && !dh_cfg_dominates(&s->flow, block, from))
             return false;
     }
     return true;
@@ -213,19 +207,19 @@ static bool element(const struct search *s, struct dh_term t, struct dh_expr *e)
            s->x->exprs.at[e->b].a == s->function;
 }
 
-/* A way from `from` to a return that does not pass `gate`. Ends of the process do not count. */
-static bool returns_past(const struct search *s, uint32_t from, uint32_t gate)
+/* A path from `from` to a return that avoids `barrier`. Ends of the process do not count. */
+static bool returns_past(const struct search *s, uint32_t from, uint32_t barrier)
 {
     DH_VEC(uint32_t) todo = {0};
-    uint8_t *seen = zeroed(s->flow.n, 1);
+    uint8_t *seen = dh_xcalloc(s->flow.n, 1);
     bool out = false;
     dh_vec_push(&todo, from);
     while (todo.n && !out) {
         uint32_t at = todo.at[--todo.n];
-        if (seen[at] || at == gate)
+        if (seen[at] || at == barrier)
             continue;
         seen[at] = 1;
-        const struct dh_block *b = &s->p->blocks.at[s->flow.first + at];
+        const struct dh_basic_block *b = &s->p->blocks.at[s->flow.first + at];
         uint8_t end = s->p->insts.at[b->inst + b->n_insts - 1].op;
         out = end == DH_I_RETURN || end == DH_I_THROW;
         for (uint32_t n = 0; n < b->n_succs; n++)
@@ -236,17 +230,17 @@ static bool returns_past(const struct search *s, uint32_t from, uint32_t gate)
     return out;
 }
 
-/* A way from one block to the other that does not pass `gate`, and is more than standing still. */
-static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_t gate)
+/* A path of at least one edge from one block to the other that avoids `barrier`. */
+static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_t barrier)
 {
     DH_VEC(uint32_t) todo = {0};
-    uint8_t *seen = zeroed(s->flow.n, 1);
+    uint8_t *seen = dh_xcalloc(s->flow.n, 1);
     dh_vec_push(&todo, from);
     while (todo.n && !seen[to]) {
-        const struct dh_block *b = &s->p->blocks.at[s->flow.first + todo.at[--todo.n]];
+        const struct dh_basic_block *b = &s->p->blocks.at[s->flow.first + todo.at[--todo.n]];
         for (uint32_t n = 0; n < b->n_succs; n++) {
             uint32_t next = dh_successors(s->p, b)[n] - s->flow.first;
-            if (seen[next] || next == gate)
+            if (seen[next] || next == barrier)
                 continue;
             seen[next] = 1;
             dh_vec_push(&todo, next);
@@ -258,9 +252,9 @@ static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_
     return found;
 }
 
-static bool comes_after(const struct search *s, const struct deed *a, const struct deed *b, uint32_t gate)
+static bool comes_after(const struct search *s, const struct op *a, const struct op *b, uint32_t barrier)
 {
-    return (a->block == b->block && a->inst < b->inst) || leads_to(s, a->block, b->block, gate);
+    return (a->block == b->block && a->inst < b->inst) || leads_to(s, a->block, b->block, barrier);
 }
 
 /* The variable, or the array, that a handle lies in. */
@@ -269,23 +263,23 @@ static uint32_t home_of(struct search *s, struct dh_term handle)
     uint32_t e = handle.expr;
     while (e && s->x->exprs.at[e].kind == DH_EXPR_INDEX)
         e = s->x->exprs.at[e].a;
-    return dh_exprs_canon(s->x, e);
+    return dh_expr_canonical(s->x, e);
 }
 
-static bool share_place(struct search *s, const struct deed *a, const struct deed *b)
+static bool share_place(struct search *s, const struct op *a, const struct op *b)
 {
-    bool elements = home_of(s, a->handle) != dh_exprs_canon(s->x, a->handle.expr) ||
-                    home_of(s, b->handle) != dh_exprs_canon(s->x, b->handle.expr);
+    bool elements = home_of(s, a->handle) != dh_expr_canonical(s->x, a->handle.expr) ||
+                    home_of(s, b->handle) != dh_expr_canonical(s->x, b->handle.expr);
     return home_of(s, a->handle) == home_of(s, b->handle) && (elements || a->handle.offset == b->handle.offset);
 }
 
-/* Another thread's handle takes the place of this one's before the join: that one is joined, this one runs on. `round`:
- * head of the loop that starts it, each round with a place of its own. */
-static bool is_overwritten(struct search *s, const struct deed *start, const struct deed *join, uint32_t round)
+/* Another thread's handle overwrites this one's before the join: that one is joined, this one runs on. `round`: header
+ * of the loop that starts it, each iteration with an element of its own. */
+static bool is_overwritten(struct search *s, const struct op *start, const struct op *join, uint32_t round)
 {
-    const struct deeds *mine = &s->of[s->function];
+    const struct ops *mine = &s->of[s->function];
     for (size_t n = 0; n < mine->starts.n; n++) {
-        const struct deed *other = &mine->starts.at[n];
+        const struct op *other = &mine->starts.at[n];
         bool same_round = round != DH_NONE && s->flow.loop.at[other->block] == round;
         if (other->inst != start->inst && share_place(s, start, other) &&
             comes_after(s, start, other, same_round ? round : DH_NONE) && comes_after(s, other, join, DH_NONE))
@@ -294,24 +288,24 @@ static bool is_overwritten(struct search *s, const struct deed *start, const str
     return false;
 }
 
-/* One thread, one handle: started and joined once in each run of the function. */
-static void match_single(struct search *s, const struct deed *start, const struct deed *join)
+/* One thread, one handle: started and joined once in each activation of the function. */
+static void match_single(struct search *s, const struct op *start, const struct op *join)
 {
     const struct dh_term *a = &start->handle, *b = &join->handle;
     if (!start->single || !a->expr || !b->expr || !a->exact || !b->exact || a->offset != b->offset ||
-        dh_exprs_canon(s->x, a->expr) != dh_exprs_canon(s->x, b->expr))
+        dh_expr_canonical(s->x, a->expr) != dh_expr_canonical(s->x, b->expr))
         return;
     if (s->flow.loop.at[start->block] != DH_NONE || s->flow.loop.at[join->block] != DH_NONE ||
-        !dh_flow_dominates(&s->flow, start->block, join->block) || is_overwritten(s, start, join, DH_NONE))
+        !dh_cfg_dominates(&s->flow, start->block, join->block) || is_overwritten(s, start, join, DH_NONE))
         return;
     dh_vec_push(&s->j->points, (struct dh_joined_point){.function = s->function,
                                                         .inst = join->inst,
                                                         .create = start->create,
-                                                        .handle = dh_exprs_canon(s->x, a->expr),
+                                                        .handle = dh_expr_canonical(s->x, a->expr),
                                                         .contained = !returns_past(s, start->block, join->block)});
 }
 
-static void match(struct search *s, const struct deed *start, const struct deed *join)
+static void match(struct search *s, const struct op *start, const struct op *join)
 {
     struct dh_expr a, b;
     struct range ra, rb;
@@ -319,14 +313,14 @@ static void match(struct search *s, const struct deed *start, const struct deed 
     if (!start->single || !element(s, start->handle, &a) || !element(s, join->handle, &b))
         return;
     if (dh_expr_stride(&a) != dh_expr_stride(&b) || a.offset + start->handle.offset != b.offset + join->handle.offset ||
-        dh_exprs_canon(s->x, a.a) != dh_exprs_canon(s->x, b.a))
+        dh_expr_canonical(s->x, a.a) != dh_expr_canonical(s->x, b.a))
         return;
     if (!read_range(s, s->x->exprs.at[a.b].b, &ra) || !read_range(s, s->x->exprs.at[b.b].b, &rb) ||
         !same_range(&ra, &rb))
         return;
     uint32_t ha = ra.count.header, hb = rb.count.header;
     if (ha == hb || s->flow.loop.at[start->block] != ha || s->flow.loop.at[join->block] != hb ||
-        s->flow.outer.at[ha] != s->flow.outer.at[hb] || !dh_flow_dominates(&s->flow, ha, hb) ||
+        s->flow.outer.at[ha] != s->flow.outer.at[hb] || !dh_cfg_dominates(&s->flow, ha, hb) ||
         !each_round(s, hb, join->block) || is_overwritten(s, start, join, ha))
         return;
     dh_vec_push(&s->j->loops, (struct dh_joined_loop){.function = s->function,
@@ -340,7 +334,7 @@ static void match(struct search *s, const struct deed *start, const struct deed 
 static void do_function(struct search *s, uint32_t function)
 {
     const struct dh_function *f = &s->p->functions.at[function];
-    struct deeds *mine = &s->of[function];
+    struct ops *mine = &s->of[function];
     s->function = function;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
         for (uint32_t i = s->p->blocks.at[b].inst; i < s->p->blocks.at[b].inst + s->p->blocks.at[b].n_insts; i++) {
@@ -351,7 +345,7 @@ static void do_function(struct search *s, uint32_t function)
         }
     if (!mine->starts.n && !mine->joins.n)
         return;
-    dh_flow_read(&s->flow, s->p, function);
+    dh_cfg_build(&s->flow, s->p, function);
     for (size_t a = 0; a < mine->starts.n; a++)
         for (size_t b = 0; b < mine->joins.n; b++)
             match(s, &mine->starts.at[a], &mine->joins.at[b]);
@@ -373,12 +367,12 @@ static void count_callers(struct search *s)
             s->callers[f] += 2;
 }
 
-void dh_joins_find(struct dh_joins *j, struct dh_exprs *x, const uint32_t *order)
+void dh_joins_find(struct dh_joins *j, struct dh_value_numbering *x, const uint32_t *order)
 {
     struct search s = {.j = j, .x = x, .p = x->program};
     j->loops.n = j->points.n = 0;
-    s.of = zeroed(s.p->functions.n, sizeof *s.of);
-    s.callers = zeroed(s.p->functions.n, sizeof *s.callers);
+    s.of = dh_xcalloc(s.p->functions.n, sizeof *s.of);
+    s.callers = dh_xcalloc(s.p->functions.n, sizeof *s.callers);
     count_callers(&s);
     for (size_t n = 0; n < s.p->functions.n; n++)
         do_function(&s, order[n]);
@@ -388,7 +382,7 @@ void dh_joins_find(struct dh_joins *j, struct dh_exprs *x, const uint32_t *order
     }
     free(s.of);
     free(s.callers);
-    dh_flow_release(&s.flow);
+    dh_cfg_release(&s.flow);
 }
 
 void dh_joins_release(struct dh_joins *j)

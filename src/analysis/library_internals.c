@@ -21,8 +21,8 @@ static bool is_library(const char *name)
     return begins_with(name, "std::") || begins_with(name, "__gnu_cxx::");
 }
 
-/* From the access outwards, as long as it is the library's code. */
-bool dh_inside_library(const struct dh_walk *w, const struct dh_event *e)
+/* Up the call path from the access, as long as it is library code. */
+bool dh_event_in_library_internals(const struct dh_symex *w, const struct dh_symex_event *e)
 {
     const struct dh_program *p = w->program;
     uint32_t c = e->context;

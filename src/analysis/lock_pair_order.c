@@ -5,34 +5,34 @@
  * Parameters are looked up at every call of the function, for all of them must agree. */
 #include "analysis/lock_pair_order.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 enum { DEEPEST = 8, MOST_CALLERS = 64 };
 
-void dh_pair_order_init(struct dh_pair_order *o, const struct dh_program *p)
+void dh_lock_pair_order_init(struct dh_lock_pair_order *o, const struct dh_program *p)
 {
-    *o = (struct dh_pair_order){.program = p, .flow_of = DH_NONE};
+    *o = (struct dh_lock_pair_order){.program = p, .flow_of = DH_NONE};
 }
 
-void dh_pair_order_release(struct dh_pair_order *o)
+void dh_lock_pair_order_release(struct dh_lock_pair_order *o)
 {
-    dh_flow_release(&o->flow);
+    dh_cfg_release(&o->flow);
     free(o->definition);
 }
 
-static void enter(struct dh_pair_order *o, uint32_t function)
+static void enter(struct dh_lock_pair_order *o, uint32_t function)
 {
     const struct dh_program *p = o->program;
     const struct dh_function *f = &p->functions.at[function];
     if (o->flow_of == function)
         return;
     o->flow_of = function;
-    dh_flow_read(&o->flow, p, function);
+    dh_cfg_build(&o->flow, p, function);
     free(o->definition);
     o->n_definitions = f->n_registers;
-    o->definition = malloc((f->n_registers + 1) * sizeof *o->definition);
-    if (!o->definition)
-        abort();
+    o->definition = dh_xmalloc((f->n_registers + 1) * sizeof *o->definition);
     for (uint32_t r = 0; r < f->n_registers; r++)
         o->definition[r] = DH_NONE;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
@@ -41,7 +41,7 @@ static void enter(struct dh_pair_order *o, uint32_t function)
                 o->definition[p->insts.at[i].result] = i;
 }
 
-static const struct dh_inst *defined(const struct dh_pair_order *o, dh_value v)
+static const struct dh_inst *defined(const struct dh_lock_pair_order *o, dh_value v)
 {
     if (!dh_is_register(v) || v >= o->n_definitions || o->definition[v] == DH_NONE)
         return NULL;
@@ -49,7 +49,7 @@ static const struct dh_inst *defined(const struct dh_pair_order *o, dh_value v)
 }
 
 /* Without steps to a member and casts. */
-static dh_value object_of(const struct dh_pair_order *o, dh_value v)
+static dh_value object_of(const struct dh_lock_pair_order *o, dh_value v)
 {
     const struct dh_inst *i;
     for (int n = 0; n < DEEPEST && (i = defined(o, v)) && (i->op == DH_I_OFFSET || i->op == DH_I_COPY); n++)
@@ -58,7 +58,7 @@ static dh_value object_of(const struct dh_pair_order *o, dh_value v)
 }
 
 /* Equal if nothing changed in between: the same computation on the same values. */
-static bool same(const struct dh_pair_order *o, dh_value a, dh_value b, int depth)
+static bool same(const struct dh_lock_pair_order *o, dh_value a, dh_value b, int depth)
 {
     if (a == b)
         return true;
@@ -78,7 +78,7 @@ static bool same(const struct dh_pair_order *o, dh_value a, dh_value b, int dept
 }
 
 /* Whether `v` is computed from `part` (or from what stands in it). */
-static bool mentions(const struct dh_pair_order *o, dh_value v, dh_value part, int depth)
+static bool mentions(const struct dh_lock_pair_order *o, dh_value v, dh_value part, int depth)
 {
     if (same(o, v, part, 0))
         return true;
@@ -93,13 +93,13 @@ static bool mentions(const struct dh_pair_order *o, dh_value v, dh_value part, i
 
 /* Whether the comparison is about `a` and `b`: 1: true means a is less, -1: true means a is greater. The objects may be
  * chosen by what is compared, or what is compared may stand in them. */
-static bool about(const struct dh_pair_order *o, dh_value compared, dh_value object)
+static bool about(const struct dh_lock_pair_order *o, dh_value compared, dh_value object)
 {
     return mentions(o, compared, object, 0) || (defined(o, compared) && mentions(o, object, compared, 0)) ||
            (dh_is_register(compared) && mentions(o, object, compared, 0));
 }
 
-static int direction(const struct dh_pair_order *o, const struct dh_inst *compare, dh_value a, dh_value b)
+static int direction(const struct dh_lock_pair_order *o, const struct dh_inst *compare, dh_value a, dh_value b)
 {
     dh_value x = dh_operand(o->program, compare, 0), y = dh_operand(o->program, compare, 1);
     int sign = compare->extra == DH_CMP_LT || compare->extra == DH_CMP_LE   ? 1
@@ -113,28 +113,28 @@ static int direction(const struct dh_pair_order *o, const struct dh_inst *compar
 }
 
 /* ---- chosen crosswise ---- */
-static const struct dh_inst *condition_of(const struct dh_pair_order *o, uint32_t block)
+static const struct dh_inst *condition_of(const struct dh_lock_pair_order *o, uint32_t block)
 {
-    const struct dh_block *b = &o->program->blocks.at[o->flow.first + block];
+    const struct dh_basic_block *b = &o->program->blocks.at[o->flow.first + block];
     const struct dh_inst *end = &o->program->insts.at[b->inst + b->n_insts - 1];
     const struct dh_inst *c = end->op == DH_I_BRANCH ? defined(o, dh_operand(o->program, end, 0)) : NULL;
     return c && c->op == DH_I_COMPARE ? c : NULL;
 }
 
 /* Which way of the branch at `from` leads to the edge pred -> phi's block: 1 true, -1 false, 0 not told. */
-static int way(const struct dh_pair_order *o, uint32_t from, uint32_t pred)
+static int way(const struct dh_lock_pair_order *o, uint32_t from, uint32_t pred)
 {
-    const struct dh_block *b = &o->program->blocks.at[o->flow.first + from];
+    const struct dh_basic_block *b = &o->program->blocks.at[o->flow.first + from];
     uint32_t yes = dh_successors(o->program, b)[0] - o->flow.first,
              no = dh_successors(o->program, b)[1] - o->flow.first;
     if (pred == from)
         return 0;
-    if (dh_flow_dominates(&o->flow, yes, pred) && !dh_flow_dominates(&o->flow, no, pred))
+    if (dh_cfg_dominates(&o->flow, yes, pred) && !dh_cfg_dominates(&o->flow, no, pred))
         return 1;
-    return dh_flow_dominates(&o->flow, no, pred) ? -1 : 0;
+    return dh_cfg_dominates(&o->flow, no, pred) ? -1 : 0;
 }
 
-static dh_value input(const struct dh_pair_order *o, const struct dh_inst *phi, uint32_t pred)
+static dh_value input(const struct dh_lock_pair_order *o, const struct dh_inst *phi, uint32_t pred)
 {
     for (uint32_t k = 0; k + 1 < phi->n_operands; k += 2)
         if (dh_operand(o->program, phi, k + 1) == pred)
@@ -142,7 +142,7 @@ static dh_value input(const struct dh_pair_order *o, const struct dh_inst *phi, 
     return DH_NONE;
 }
 
-static int sign_of_choice(const struct dh_pair_order *o, const struct dh_inst *p, const struct dh_inst *q,
+static int sign_of_choice(const struct dh_lock_pair_order *o, const struct dh_inst *p, const struct dh_inst *q,
                           uint32_t block)
 {
     uint32_t from = o->flow.dominator.at[block];
@@ -159,7 +159,7 @@ static int sign_of_choice(const struct dh_pair_order *o, const struct dh_inst *p
     return taken * direction(o, c, a, b);
 }
 
-static dh_value without_casts(const struct dh_pair_order *o, dh_value v)
+static dh_value without_casts(const struct dh_lock_pair_order *o, dh_value v)
 {
     const struct dh_inst *i;
     for (int n = 0; n < DEEPEST && (i = defined(o, v)) && i->op == DH_I_COPY; n++)
@@ -174,7 +174,7 @@ struct pick {
 };
 
 /* The same by two branches. */
-static bool picks_by_branch(const struct dh_pair_order *o, const struct dh_inst *i, struct pick *pick)
+static bool picks_by_branch(const struct dh_lock_pair_order *o, const struct dh_inst *i, struct pick *pick)
 {
     uint32_t block = dh_program_block_of(o->program, (uint32_t)(i - o->program->insts.at)) - o->flow.first;
     if (i->n_operands != 4 || o->flow.rank.at[block] == DH_NONE)
@@ -192,7 +192,7 @@ static bool picks_by_branch(const struct dh_pair_order *o, const struct dh_inst 
     return true;
 }
 
-static bool picks(const struct dh_pair_order *o, const struct dh_inst *i, struct pick *pick)
+static bool picks(const struct dh_lock_pair_order *o, const struct dh_inst *i, struct pick *pick)
 {
     if (i->op == DH_I_PHI)
         return picks_by_branch(o, i, pick);
@@ -209,12 +209,12 @@ static bool picks(const struct dh_pair_order *o, const struct dh_inst *i, struct
 }
 
 /* Both pick from the same two. */
-static bool are_all(const struct dh_pair_order *o, const struct pick *x, const struct pick *y)
+static bool are_all(const struct dh_lock_pair_order *o, const struct pick *x, const struct pick *y)
 {
     return (same(o, x->a, y->a, 0) && same(o, x->b, y->b, 0)) || (same(o, x->a, y->b, 0) && same(o, x->b, y->a, 0));
 }
 
-static int chosen(const struct dh_pair_order *o, dh_value first, dh_value second)
+static int chosen(const struct dh_lock_pair_order *o, dh_value first, dh_value second)
 {
     first = without_casts(o, first);
     second = without_casts(o, second);
@@ -238,7 +238,7 @@ static int chosen(const struct dh_pair_order *o, dh_value first, dh_value second
 }
 
 /* Without looking at memory that somebody may change. */
-static bool is_pure(const struct dh_pair_order *o, dh_value v, int depth)
+static bool is_pure(const struct dh_lock_pair_order *o, dh_value v, int depth)
 {
     const struct dh_inst *i = defined(o, v);
     if (!i)
@@ -251,7 +251,7 @@ static bool is_pure(const struct dh_pair_order *o, dh_value v, int depth)
     return true;
 }
 
-static bool crosswise(const struct dh_pair_order *o, dh_value first, dh_value second, dh_value *a, dh_value *b)
+static bool crosswise(const struct dh_lock_pair_order *o, dh_value first, dh_value second, dh_value *a, dh_value *b)
 {
     const struct dh_program *program = o->program;
     const struct dh_inst *p = defined(o, first), *q = defined(o, second);
@@ -275,7 +275,8 @@ static bool crosswise(const struct dh_pair_order *o, dh_value first, dh_value se
            (!alike && are_all(o, &one, &other) && one.sign * other.sign < 0);
 }
 
-bool dh_pair_chosen(struct dh_pair_order *o, uint32_t first, uint32_t second, dh_value *a, dh_value *b, bool *index)
+bool dh_lock_pair_selected(struct dh_lock_pair_order *o, uint32_t first, uint32_t second, dh_value *a, dh_value *b,
+                           bool *index)
 {
     const struct dh_program *program = o->program;
     uint32_t function = program->blocks.at[dh_program_block_of(program, second)].function;
@@ -294,7 +295,7 @@ bool dh_pair_chosen(struct dh_pair_order *o, uint32_t first, uint32_t second, dh
 }
 
 /* ---- compared before ---- */
-static int compared(const struct dh_pair_order *o, uint32_t block, dh_value first, dh_value second)
+static int compared(const struct dh_lock_pair_order *o, uint32_t block, dh_value first, dh_value second)
 {
     if (o->flow.rank.at[block] == DH_NONE)
         return 0;
@@ -312,7 +313,7 @@ static int compared(const struct dh_pair_order *o, uint32_t block, dh_value firs
 }
 
 /* ---- one after the other ---- */
-static int step_of(const struct dh_pair_order *o, dh_value index)
+static int step_of(const struct dh_lock_pair_order *o, dh_value index)
 {
     const struct dh_inst *i = defined(o, index);
     while (i && i->op == DH_I_COPY)
@@ -331,7 +332,7 @@ static int step_of(const struct dh_pair_order *o, dh_value index)
     return 0;
 }
 
-static int walked(const struct dh_pair_order *o, dh_value v)
+static int walked(const struct dh_lock_pair_order *o, dh_value v)
 {
     const struct dh_inst *i = defined(o, object_of(o, v));
     if (i && i->op == DH_I_LOAD)
@@ -340,10 +341,10 @@ static int walked(const struct dh_pair_order *o, dh_value v)
 }
 
 /* ---- */
-static int order_of(struct dh_pair_order *o, uint32_t block, dh_value first, dh_value second, int depth);
+static int order_of(struct dh_lock_pair_order *o, uint32_t block, dh_value first, dh_value second, int depth);
 
 /* Every call must keep the order. */
-static int at_calls(struct dh_pair_order *o, uint32_t function, uint32_t a, uint32_t b, int depth)
+static int at_calls(struct dh_lock_pair_order *o, uint32_t function, uint32_t a, uint32_t b, int depth)
 {
     const struct dh_program *p = o->program;
     int sign = 0;
@@ -366,7 +367,7 @@ static int at_calls(struct dh_pair_order *o, uint32_t function, uint32_t a, uint
     return sign;
 }
 
-static int order_of(struct dh_pair_order *o, uint32_t block, dh_value first, dh_value second, int depth)
+static int order_of(struct dh_lock_pair_order *o, uint32_t block, dh_value first, dh_value second, int depth)
 {
     uint32_t function = o->flow_of;
     dh_value a = object_of(o, first), b = object_of(o, second);
@@ -379,7 +380,7 @@ static int order_of(struct dh_pair_order *o, uint32_t block, dh_value first, dh_
     return sign;
 }
 
-int dh_pair_order(struct dh_pair_order *o, uint32_t first, uint32_t second)
+int dh_lock_pair_order(struct dh_lock_pair_order *o, uint32_t first, uint32_t second)
 {
     const struct dh_program *p = o->program;
     uint32_t block = dh_program_block_of(p, second), function = p->blocks.at[block].function;

@@ -3,8 +3,10 @@
 #include "analysis/atomic_publication.h"
 #include "analysis/dependence.h"
 #include "analysis/races.h"
+#include "analysis/source_names.h"
 #include "analysis/thread_coexistence.h"
 #include "analysis/wait_order.h"
+#include "base/alloc.h"
 
 enum { TRIES_MAX = 256, WRITERS_MAX = 256, LOCKS_KEPT = 4 };
 
@@ -12,7 +14,7 @@ enum { TRIES_MAX = 256, WRITERS_MAX = 256, LOCKS_KEPT = 4 };
 struct candidate {
     enum dh_violation_kind kind;
     uint32_t function;
-    struct dh_step_of first, second;
+    struct dh_dependent_access first, second;
     uint32_t locks[LOCKS_KEPT]; /* instructions that took what is held from the one to the other */
     uint32_t n_locks;
     bool takes; /* the function takes locks itself */
@@ -25,17 +27,17 @@ struct member {
 
 struct finder {
     struct dh_inconsistencies *out;
-    struct dh_walk *w;
-    const struct dh_consistency_wishes *how;
-    struct dh_relies relies;
-    struct dh_holds holds;
-    struct dh_published published;
-    struct dh_together together;
-    struct dh_waited waited;
-    uint8_t *hot;           /* by instruction */
-    uint32_t *function;     /* by instruction: where it stands */
-    struct dh_cell *places; /* by instruction: what it always accesses */
-    uint32_t *head, *next;  /* events by instruction */
+    struct dh_symex *w;
+    const struct dh_consistency_options *how;
+    struct dh_dependence relies;
+    struct dh_held_locks holds;
+    struct dh_publication published;
+    struct dh_coexistence together;
+    struct dh_wait_order waited;
+    uint8_t *hot;                /* by instruction */
+    uint32_t *function;          /* by instruction: where it stands */
+    struct dh_heap_cell *places; /* by instruction: what it always accesses */
+    uint32_t *head, *next;       /* events by instruction */
     struct places {
         uint32_t *at, n;
     } writes, reads;      /* events by object and offset */
@@ -49,27 +51,19 @@ struct finder {
     DH_VEC(uint32_t) member_next;
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 static bool same_words(struct finder *f, struct dh_term a, struct dh_term b)
 {
-    struct dh_exprs *x = &f->w->state->exprs;
-    return a.expr && b.expr && a.exact && b.exact && dh_exprs_canon(x, a.expr) == dh_exprs_canon(x, b.expr);
+    struct dh_value_numbering *x = &f->w->state->values;
+    return a.expr && b.expr && a.exact && b.exact && dh_expr_canonical(x, a.expr) == dh_expr_canonical(x, b.expr);
 }
 
 /* ---- events ---- */
 
 /* Where an event lies in its object; of one whose fields nobody knows any more, the function that accesses it: see
  * is_blurred. */
-static int64_t key_of(const struct finder *f, const struct dh_event *e)
+static int64_t key_of(const struct finder *f, const struct dh_symex_event *e)
 {
-    bool blurred = f->w->shapes->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
+    bool blurred = f->w->points_to->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
     return blurred ? (int64_t)f->function[e->inst] : e->offset;
 }
 
@@ -77,7 +71,7 @@ static const struct finder *finder_to_sort;
 static int by_place(const void *a, const void *b)
 {
     uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
-    const struct dh_event *x = &finder_to_sort->w->events.at[m], *y = &finder_to_sort->w->events.at[n];
+    const struct dh_symex_event *x = &finder_to_sort->w->events.at[m], *y = &finder_to_sort->w->events.at[n];
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     int64_t p = key_of(finder_to_sort, x), q = key_of(finder_to_sort, y);
@@ -89,7 +83,7 @@ static int by_place(const void *a, const void *b)
 static void index_functions(struct finder *f)
 {
     const struct dh_program *p = f->w->program;
-    f->function = zeroed(p->insts.n, sizeof *f->function);
+    f->function = dh_xcalloc(p->insts.n, sizeof *f->function);
     for (size_t b = 0; b < p->blocks.n; b++)
         for (uint32_t i = 0; i < p->blocks.at[b].n_insts; i++)
             f->function[p->blocks.at[b].inst + i] = p->blocks.at[b].function;
@@ -97,17 +91,17 @@ static void index_functions(struct finder *f)
 
 static void index_events(struct finder *f)
 {
-    const struct dh_walk *w = f->w;
-    f->head = zeroed(w->program->insts.n, sizeof *f->head);
-    f->next = zeroed(w->events.n, sizeof *f->next);
-    f->writes.at = zeroed(w->events.n, sizeof *f->writes.at);
-    f->reads.at = zeroed(w->events.n, sizeof *f->reads.at);
+    const struct dh_symex *w = f->w;
+    f->head = dh_xcalloc(w->program->insts.n, sizeof *f->head);
+    f->next = dh_xcalloc(w->events.n, sizeof *f->next);
+    f->writes.at = dh_xcalloc(w->events.n, sizeof *f->writes.at);
+    f->reads.at = dh_xcalloc(w->events.n, sizeof *f->reads.at);
     for (uint32_t n = (uint32_t)w->events.n; n-- > 0;) {
-        const struct dh_event *e = &w->events.at[n];
+        const struct dh_symex_event *e = &w->events.at[n];
         f->next[n] = f->head[e->inst];
         f->head[e->inst] = n + 1;
-        struct places *to = e->kind == DH_EVENT_WRITE ? &f->writes : &f->reads;
-        if (e->kind <= DH_EVENT_WRITE && !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE | DH_EVENT_IGNORED)))
+        struct places *to = e->kind == DH_SYMEX_WRITE ? &f->writes : &f->reads;
+        if (e->kind <= DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE | DH_SYMEX_IGNORED)))
             to->at[to->n++] = n;
     }
     finder_to_sort = f;
@@ -115,21 +109,21 @@ static void index_events(struct finder *f)
     qsort(f->reads.at, f->reads.n, sizeof *f->reads.at, by_place);
 }
 
-static uint32_t size_of(const struct dh_event *e)
+static uint32_t size_of(const struct dh_symex_event *e)
 {
     return e->size ? e->size : 8;
 }
 
 /* First one of the object that may reach the place. */
-static uint32_t first_of(const struct finder *f, const struct places *all, const struct dh_event *e)
+static uint32_t first_of(const struct finder *f, const struct places *all, const struct dh_symex_event *e)
 {
     enum { WIDEST = 64 };
-    bool blurred = f->w->shapes->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
+    bool blurred = f->w->points_to->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
     int64_t from = key_of(f, e) - (blurred ? 0 : WIDEST);
     uint32_t low = 0, high = all->n;
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        const struct dh_event *at = &f->w->events.at[all->at[mid]];
+        const struct dh_symex_event *at = &f->w->events.at[all->at[mid]];
         if (at->node < e->node || (at->node == e->node && key_of(f, at) < from))
             low = mid + 1;
         else
@@ -138,16 +132,16 @@ static uint32_t first_of(const struct finder *f, const struct places *all, const
     return low;
 }
 
-static bool is_within(const struct finder *f, const struct places *all, const struct dh_event *e, uint32_t n)
+static bool is_within(const struct finder *f, const struct places *all, const struct dh_symex_event *e, uint32_t n)
 {
-    const struct dh_event *o = n < all->n ? &f->w->events.at[all->at[n]] : NULL;
+    const struct dh_symex_event *o = n < all->n ? &f->w->events.at[all->at[n]] : NULL;
     if (!o || o->node != e->node)
         return false;
-    bool blurred = f->w->shapes->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
+    bool blurred = f->w->points_to->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
     return key_of(f, o) < key_of(f, e) + (blurred ? 1 : size_of(e));
 }
 
-static bool overlap(const struct dh_event *a, const struct dh_event *b)
+static bool overlap(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     return a->node == b->node && a->offset < (int64_t)b->offset + size_of(b) &&
            b->offset < (int64_t)a->offset + size_of(a);
@@ -156,20 +150,20 @@ static bool overlap(const struct dh_event *a, const struct dh_event *b)
 static bool runs(const struct finder *f, uint32_t thread, uint32_t function)
 {
     for (uint32_t k = f->frame_head[function]; k; k = f->frame_next.at[k - 1])
-        if (f->w->state->frames.at[k - 1]->thread == thread)
+        if (f->w->state->activations.at[k - 1]->thread == thread)
             return true;
     return false;
 }
 
 /* A variable on the stack of a function that both threads run: each has its own. */
-static bool has_own_slot(const struct finder *f, const struct dh_event *e, const struct dh_event *other)
+static bool has_own_slot(const struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *other)
 {
-    const struct dh_graph *g = &f->w->shapes->graph;
+    const struct dh_heap_graph *g = &f->w->points_to->graph;
     uint32_t first = g->nodes.at[e->node].origin, at = first;
     if (first == DH_NO_NODE)
         return false;
     do {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         if (o->kind != DH_ORIGIN_SLOT)
             return false;
         uint32_t function = f->function[o->index];
@@ -180,16 +174,16 @@ static bool has_own_slot(const struct finder *f, const struct dh_event *e, const
     return true;
 }
 
-static struct dh_term address_of(struct finder *f, const struct dh_event *e)
+static struct dh_term address_of(struct finder *f, const struct dh_symex_event *e)
 {
     const struct dh_program *p = f->w->program;
-    return dh_exprs_value(&f->w->state->exprs, f->function[e->inst], dh_operand(p, &p->insts.at[e->inst], 0));
+    return dh_value_term(&f->w->state->values, f->function[e->inst], dh_operand(p, &p->insts.at[e->inst], 0));
 }
 
 /* In an object of which nobody knows the fields any more: only what one function accesses by one name. */
-static bool is_blurred(struct finder *f, const struct dh_event *a, const struct dh_event *b)
+static bool is_blurred(struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    if (!(f->w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED))
+    if (!(f->w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED))
         return false;
     if (f->function[a->inst] != f->function[b->inst])
         return true;
@@ -198,44 +192,44 @@ static bool is_blurred(struct finder *f, const struct dh_event *a, const struct 
 }
 
 /* Nothing but locks keeps the two apart: whoever holds none in common can come between. */
-static bool interferes(struct finder *f, const struct dh_event *e, const struct dh_event *write)
+static bool interferes(struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *write)
 {
-    struct dh_event a = *e, b = *write;
+    struct dh_symex_event a = *e, b = *write;
     if (!overlap(e, write) || !(f->together.with[e->thread] >> write->thread & 1) || has_own_slot(f, e, write) ||
         is_blurred(f, e, write))
         return false;
-    a.flags &= ~(uint32_t)DH_EVENT_ATOMIC;
-    b.flags &= ~(uint32_t)DH_EVENT_ATOMIC;
-    if (a.kind == DH_EVENT_READ && b.kind == DH_EVENT_READ)
+    a.flags &= ~(uint32_t)DH_SYMEX_ATOMIC;
+    b.flags &= ~(uint32_t)DH_SYMEX_ATOMIC;
+    if (a.kind == DH_SYMEX_READ && b.kind == DH_SYMEX_READ)
         return false;
     switch (dh_conflicts_argue(f->w, &a, &b, false)) {
     case DH_ARGUMENT_LOCK:
     case DH_ARGUMENT_INSTANCE_LOCK:
-    case DH_ARGUMENT_HOST_LOCK:
+    case DH_ARGUMENT_OWNER_LOCK:
     case DH_ARGUMENT_INDEX_LOCK:
     case DH_ARGUMENT_LOCK_NEAR:
     case DH_ARGUMENT_LOCK_REACHED:
-    case DH_ARGUMENT_MADE_LOCK:
+    case DH_ARGUMENT_ATOMIC_LOCK:
         return true;
     case DH_ARGUMENT_COUNT:
-        return !dh_published_apart(&f->published, e, write);
+        return !dh_publication_orders(&f->published, e, write);
     default:
         return false;
     }
 }
 
-static bool is_judged(const struct dh_event *e)
+static bool is_judged(const struct dh_symex_event *e)
 {
-    return e->kind <= DH_EVENT_WRITE &&
-           !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE | DH_EVENT_IGNORED | DH_EVENT_WILD));
+    return e->kind <= DH_SYMEX_WRITE &&
+           !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE | DH_SYMEX_IGNORED | DH_SYMEX_UNKNOWN_INDEX));
 }
 
 /* Both ends of a possible interference. */
-static void heat(struct finder *f, const struct dh_event *e)
+static void heat(struct finder *f, const struct dh_symex_event *e)
 {
     uint32_t first = first_of(f, &f->writes, e);
     for (uint32_t n = first; n < first + WRITERS_MAX && is_within(f, &f->writes, e, n); n++) {
-        const struct dh_event *write = &f->w->events.at[f->writes.at[n]];
+        const struct dh_symex_event *write = &f->w->events.at[f->writes.at[n]];
         if ((!f->hot[e->inst] || !f->hot[write->inst]) && interferes(f, e, write))
             f->hot[e->inst] = f->hot[write->inst] = 1;
     }
@@ -243,7 +237,7 @@ static void heat(struct finder *f, const struct dh_event *e)
 
 static void find_hot(struct finder *f)
 {
-    f->hot = zeroed(f->w->program->insts.n, 1);
+    f->hot = dh_xcalloc(f->w->program->insts.n, 1);
     for (uint32_t n = 0; n < f->w->events.n; n++)
         if (is_judged(&f->w->events.at[n]))
             heat(f, &f->w->events.at[n]);
@@ -252,37 +246,37 @@ static void find_hot(struct finder *f)
 /* ---- variables ---- */
 
 /* The one place that an instruction accesses in all contexts, DH_NO_CELL: there are several. */
-static struct dh_cell only_place(const struct finder *f, uint32_t inst)
+static struct dh_heap_cell only_place(const struct finder *f, uint32_t inst)
 {
-    struct dh_cell at = DH_NO_CELL;
+    struct dh_heap_cell at = DH_NO_CELL;
     for (uint32_t n = f->head[inst]; n; n = f->next[n - 1]) {
-        const struct dh_event *e = &f->w->events.at[n - 1];
+        const struct dh_symex_event *e = &f->w->events.at[n - 1];
         bool other = at.node != DH_NO_NODE && (at.node != e->node || at.offset != e->offset);
-        if (other || e->stride || e->kind > DH_EVENT_WRITE)
+        if (other || e->stride || e->kind > DH_SYMEX_WRITE)
             return DH_NO_CELL;
-        at = (struct dh_cell){e->node, e->offset};
+        at = (struct dh_heap_cell){e->node, e->offset};
     }
-    return at.node != DH_NO_NODE && dh_walk_unique(f->w, at.node) ? at : DH_NO_CELL;
+    return at.node != DH_NO_NODE && dh_symex_is_unique(f->w, at.node) ? at : DH_NO_CELL;
 }
 
 static void index_places(struct finder *f)
 {
-    f->places = zeroed(f->w->program->insts.n, sizeof *f->places);
+    f->places = dh_xcalloc(f->w->program->insts.n, sizeof *f->places);
     for (uint32_t i = 0; i < f->w->program->insts.n; i++)
         f->places[i] = f->hot[i] ? only_place(f, i) : DH_NO_CELL;
 }
 
 /* One variable of one object, whatever the object is. */
-static bool same_variable(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool same_variable(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     if (same_words(f, a->at, b->at))
         return a->at.offset == b->at.offset;
-    struct dh_cell x = f->places[a->inst], y = f->places[b->inst];
+    struct dh_heap_cell x = f->places[a->inst], y = f->places[b->inst];
     return x.node != DH_NO_NODE && x.node == y.node && x.offset == y.offset;
 }
 
 /* Two fields of one object. */
-static bool same_object(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool same_object(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     enum { LARGEST = 4096 };
     int64_t gap = a->at.offset - b->at.offset;
@@ -294,28 +288,28 @@ static bool same_object(struct finder *f, const struct dh_step_of *a, const stru
 static bool comes_before(const struct finder *f, uint32_t a, uint32_t b)
 {
     const struct dh_program *p = f->w->program;
-    const struct dh_flow *flow = dh_walk_flow(f->w, f->relies.function);
+    const struct dh_cfg *flow = dh_symex_cfg(f->w, f->relies.function);
     uint32_t x = dh_program_block_of(p, a) - flow->first, y = dh_program_block_of(p, b) - flow->first;
     return x == y ? a < b : flow->rank.at[x] < flow->rank.at[y];
 }
 
 /* Locks that are held from the earlier one to the later one. */
-static dh_hold_set common_holds(struct finder *f, uint32_t a, uint32_t b)
+static dh_lock_bits common_holds(struct finder *f, uint32_t a, uint32_t b)
 {
     bool first = comes_before(f, a, b);
-    return dh_holds_between(&f->holds, first ? a : b, first ? b : a);
+    return dh_held_locks_between(&f->holds, first ? a : b, first ? b : a);
 }
 
 /* What a step has to do with others of its own critical section. */
 static void note_sections(struct finder *f)
 {
-    struct dh_relies *r = &f->relies;
+    struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        struct dh_step_of *s = &r->steps.at[n];
-        if (dh_holds_at(&f->holds, s->point))
+        struct dh_dependent_access *s = &r->steps.at[n];
+        if (dh_held_locks_at(&f->holds, s->point))
             s->traits |= DH_STEP_LOCKED;
-        for (size_t k = 0; dh_holds_at(&f->holds, s->point) && k < r->steps.n; k++) {
-            const struct dh_step_of *o = &r->steps.at[k];
+        for (size_t k = 0; dh_held_locks_at(&f->holds, s->point) && k < r->steps.n; k++) {
+            const struct dh_dependent_access *o = &r->steps.at[k];
             bool opposite = (o->traits ^ s->traits) & DH_STEP_WRITES;
             if (!opposite || !common_holds(f, s->point, o->point) || !same_variable(f, s, o))
                 continue;
@@ -336,14 +330,14 @@ static bool sets_number(const struct finder *f, uint32_t inst)
 }
 
 /* The section sets the variable that it tested before it wrote: nobody writes a second time (003, Prog. 5.5). */
-static bool is_latched(struct finder *f, const struct dh_step_of *write, uint32_t test)
+static bool is_latched(struct finder *f, const struct dh_dependent_access *write, uint32_t test)
 {
-    const struct dh_relies *r = &f->relies;
-    const struct dh_step_of *t = &r->steps.at[test - r->n_params];
+    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependent_access *t = &r->steps.at[test - r->n_params];
     if (!common_holds(f, t->point, write->point))
         return false;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *s = &r->steps.at[n];
+        const struct dh_dependent_access *s = &r->steps.at[n];
         if (s->traits & DH_STEP_WRITES && sets_number(f, s->inst) && dh_sources_have(&s->by_control, test) &&
             common_holds(f, t->point, s->point) && same_variable(f, t, s))
             return true;
@@ -353,9 +347,9 @@ static bool is_latched(struct finder *f, const struct dh_step_of *write, uint32_
 
 static void note_once(struct finder *f)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *s = &r->steps.at[n];
+        const struct dh_dependent_access *s = &r->steps.at[n];
         for (unsigned k = 0; s->traits & DH_STEP_WRITES && k < s->by_control.n; k++)
             if (s->by_control.at[k] >= r->n_params && is_latched(f, s, s->by_control.at[k]))
                 f->once[s->inst] = 1;
@@ -365,27 +359,28 @@ static void note_once(struct finder *f)
 static unsigned n_takings(const struct finder *f, uint32_t hold)
 {
     unsigned n = 0;
-    for (size_t k = 0; k < f->holds.takings.n; k++)
-        n += f->holds.takings.at[k].hold == hold;
+    for (size_t k = 0; k < f->holds.acquisitions.n; k++)
+        n += f->holds.acquisitions.at[k].hold == hold;
     return n;
 }
 
 /* 003 §5.1: lock views, one for each critical section. */
 static void note_views(struct finder *f)
 {
-    const struct dh_relies *r = &f->relies;
-    uint8_t *done = zeroed(r->steps.n, 1);
+    const struct dh_dependence *r = &f->relies;
+    uint8_t *done = dh_xcalloc(r->steps.n, 1);
     for (uint32_t h = 0; h < f->holds.holds.n; h++) {
         bool one = n_takings(f, h) < 2;
         memset(done, 0, r->steps.n);
         for (size_t n = 0; n < r->steps.n; n++) {
             uint32_t view = (uint32_t)f->view_first.n, from = r->steps.at[n].point;
-            if (done[n] || !(dh_holds_at(&f->holds, from) >> h & 1))
+            if (done[n] || !(dh_held_locks_at(&f->holds, from) >> h & 1))
                 continue;
             dh_vec_push(&f->view_first, (uint32_t)f->members.n);
             for (size_t k = n; k < r->steps.n; k++) {
                 uint32_t to = r->steps.at[k].point;
-                if (done[k] || !(dh_holds_at(&f->holds, to) >> h & 1) || !(one || common_holds(f, from, to) >> h & 1))
+                if (done[k] || !(dh_held_locks_at(&f->holds, to) >> h & 1) ||
+                    !(one || common_holds(f, from, to) >> h & 1))
                     continue;
                 done[k] = 1;
                 dh_vec_push(&f->members, ((struct member){view, r->steps.at[k].inst}));
@@ -395,11 +390,12 @@ static void note_views(struct finder *f)
     free(done);
 }
 
-static bool asks_again(struct finder *f, const struct dh_step_of *first, const struct dh_step_of *second)
+static bool asks_again(struct finder *f, const struct dh_dependent_access *first,
+                       const struct dh_dependent_access *second)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *s = &r->steps.at[n];
+        const struct dh_dependent_access *s = &r->steps.at[n];
         bool there = s->point == second->point || common_holds(f, s->point, second->point);
         if (s != first && !(s->traits & DH_STEP_WRITES) && there && s != second && s->point != first->point &&
             same_variable(f, s, first))
@@ -409,15 +405,15 @@ static bool asks_again(struct finder *f, const struct dh_step_of *first, const s
 }
 
 /* Done only if a read in its own section was still equal. */
-static bool is_validated(struct finder *f, const struct dh_step_of *first, uint32_t source,
-                         const struct dh_step_of *second)
+static bool is_validated(struct finder *f, const struct dh_dependent_access *first, uint32_t source,
+                         const struct dh_dependent_access *second)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (unsigned n = 0; n < second->by_control.n; n++) {
         uint32_t at = second->by_control.at[n];
         if (at < r->n_params)
             continue;
-        const struct dh_step_of *s = &r->steps.at[at - r->n_params];
+        const struct dh_dependent_access *s = &r->steps.at[at - r->n_params];
         if (dh_sources_have(&s->by_equality, source) && same_variable(f, s, first))
             return true;
     }
@@ -426,7 +422,8 @@ static bool is_validated(struct finder *f, const struct dh_step_of *first, uint3
 
 /* Who loads and stores an atomic with chosen orders knows that nobody else writes it: else it would be one operation.
  */
-static bool is_single_writers(const struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool is_single_writers(const struct finder *f, const struct dh_dependent_access *a,
+                              const struct dh_dependent_access *b)
 {
     const struct dh_program *p = f->w->program;
     return a->traits & b->traits & DH_STEP_ATOMIC && p->insts.at[b->inst].order != DH_ORDER_SEQ_CST;
@@ -441,49 +438,49 @@ static bool is_pointer(const struct finder *f, uint32_t inst)
 }
 
 /* What was taken from the head of a list goes back before what is the head by then. */
-static bool is_put_back(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool is_put_back(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     return is_pointer(f, a->inst) && asks_again(f, a, b);
 }
 
-static bool judge_write(struct finder *f, const struct dh_step_of *a, uint32_t source, const struct dh_step_of *b,
-                        enum dh_violation_kind *kind)
+static bool judge_write(struct finder *f, const struct dh_dependent_access *a, uint32_t source,
+                        const struct dh_dependent_access *b, enum dh_violation_kind *kind)
 {
     if (b->traits & DH_STEP_COMPARES || is_validated(f, a, source, b))
         return false;
     if (dh_sources_have(&b->by_data, source)) {
-        *kind = DH_VIOLATION_LOST;
+        *kind = DH_VIOLATION_LOST_UPDATE;
         return !is_single_writers(f, a, b) && !is_put_back(f, a, b);
     }
-    *kind = DH_VIOLATION_CHECK;
+    *kind = DH_VIOLATION_CHECK_THEN_SET;
     return dh_sources_have(&b->by_control, source) && comes_before(f, a->point, b->point) &&
            !(a->traits & b->traits & DH_STEP_ATOMIC) && !(b->traits & DH_STEP_REREAD) &&
            !(a->traits & DH_STEP_CLAIMED) && !asks_again(f, a, b);
 }
 
 /* A pointer that is followed; a number only where it is tested and used in one function. */
-static bool is_used(const struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool is_used(const struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     bool here = a->inst == a->point && b->inst == b->point;
     return b->traits & DH_STEP_CONSUMED && (here || is_pointer(f, b->inst));
 }
 
-static bool judge_read(struct finder *f, const struct dh_step_of *a, uint32_t source, const struct dh_step_of *b,
-                       enum dh_violation_kind *kind)
+static bool judge_read(struct finder *f, const struct dh_dependent_access *a, uint32_t source,
+                       const struct dh_dependent_access *b, enum dh_violation_kind *kind)
 {
-    *kind = DH_VIOLATION_STALE;
+    *kind = DH_VIOLATION_UNREPEATABLE_READ;
     if (dh_sources_have(&b->by_comparison, source))
         return true;
-    *kind = DH_VIOLATION_USE;
+    *kind = DH_VIOLATION_CHECK_THEN_USE;
     return dh_sources_have(&b->by_control, source) && is_used(f, a, b) && comes_before(f, a->point, b->point);
 }
 
 /* The first section changes one of the two itself: it has made its claim. */
-static bool has_claimed(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool has_claimed(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *s = &r->steps.at[n];
+        const struct dh_dependent_access *s = &r->steps.at[n];
         if (s->traits & DH_STEP_WRITES && (s->point == a->point || common_holds(f, a->point, s->point)) &&
             (same_variable(f, s, a) || same_variable(f, s, b)))
             return true;
@@ -491,34 +488,34 @@ static bool has_claimed(struct finder *f, const struct dh_step_of *a, const stru
     return false;
 }
 
-static bool judge_steps(struct finder *f, const struct dh_step_of *a, uint32_t source, const struct dh_step_of *b,
-                        enum dh_violation_kind *kind)
+static bool judge_steps(struct finder *f, const struct dh_dependent_access *a, uint32_t source,
+                        const struct dh_dependent_access *b, enum dh_violation_kind *kind)
 {
     if (a->point == b->point || a->traits & DH_STEP_WRITES)
         return false;
     if (same_variable(f, a, b))
         return (b->traits & DH_STEP_WRITES ? judge_write : judge_read)(f, a, source, b, kind);
-    *kind = DH_VIOLATION_PAIR;
+    *kind = DH_VIOLATION_CHECK_THEN_ACT;
     return a->traits & b->traits & DH_STEP_LOCKED && dh_sources_have(&b->by_control, source) && same_object(f, a, b) &&
            !(a->traits & DH_STEP_CLAIMED) && comes_before(f, a->point, b->point) && !asks_again(f, a, b) &&
            !has_claimed(f, a, b);
 }
 
-static void add_candidate(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b,
+static void add_candidate(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b,
                           enum dh_violation_kind kind)
 {
     struct candidate c = {.kind = kind, .function = f->relies.function, .first = *a, .second = *b};
-    c.takes = f->holds.takings.n;
-    dh_hold_set both = dh_holds_between(&f->holds, a->point, b->point);
-    for (size_t n = 0; n < f->holds.takings.n && c.n_locks < LOCKS_KEPT; n++)
-        if (both >> f->holds.takings.at[n].hold & 1)
-            c.locks[c.n_locks++] = f->holds.takings.at[n].inst;
+    c.takes = f->holds.acquisitions.n;
+    dh_lock_bits both = dh_held_locks_between(&f->holds, a->point, b->point);
+    for (size_t n = 0; n < f->holds.acquisitions.n && c.n_locks < LOCKS_KEPT; n++)
+        if (both >> f->holds.acquisitions.at[n].hold & 1)
+            c.locks[c.n_locks++] = f->holds.acquisitions.at[n].inst;
     dh_vec_push(&f->candidates, c);
 }
 
 /* 003 §5.1, as far as it is about one variable: two sections of a function, and a section of somebody else between
  * them; or what another write of the function relies on. */
-static bool judge_apart(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool judge_apart(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     uint32_t source = f->relies.n_params + (uint32_t)(a - f->relies.steps.at);
     bool both_write = a->traits & b->traits & DH_STEP_WRITES;
@@ -531,11 +528,11 @@ static bool judge_apart(struct finder *f, const struct dh_step_of *a, const stru
 
 static void look_wide(struct finder *f)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++)
         for (size_t k = 0; k < r->steps.n; k++)
             if (n != k && judge_apart(f, &r->steps.at[n], &r->steps.at[k]))
-                add_candidate(f, &r->steps.at[n], &r->steps.at[k], DH_VIOLATION_APART);
+                add_candidate(f, &r->steps.at[n], &r->steps.at[k], DH_VIOLATION_SPLIT);
 }
 
 /* ---- reads that are validated ---- */
@@ -546,7 +543,8 @@ static bool is_acquiring(const struct dh_inst *i)
 }
 
 /* A fence, here or in the callee that looks, keeps the second look behind the read. */
-static bool is_fenced(const struct finder *f, const struct dh_step_of *read, const struct dh_step_of *look)
+static bool is_fenced(const struct finder *f, const struct dh_dependent_access *read,
+                      const struct dh_dependent_access *look)
 {
     const struct dh_program *p = f->w->program;
     uint32_t in[2] = {f->relies.function, f->function[look->inst]};
@@ -561,35 +559,36 @@ static bool is_fenced(const struct finder *f, const struct dh_step_of *read, con
     return false;
 }
 
-static bool is_loose(const struct finder *f, const struct dh_step_of *s)
+static bool is_loose(const struct finder *f, const struct dh_dependent_access *s)
 {
     return !(s->traits & (DH_STEP_WRITES | DH_STEP_INDIVISIBLE)) && s->traits & DH_STEP_ATOMIC &&
            !is_acquiring(&f->w->program->insts.at[s->inst]);
 }
 
 /* A sequence lock whose second look may be older than what was read: all that lies between its two looks. */
-static void look_between(struct finder *f, const struct dh_step_of *before, const struct dh_step_of *look)
+static void look_between(struct finder *f, const struct dh_dependent_access *before,
+                         const struct dh_dependent_access *look)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++)
         for (size_t k = 0; k < r->steps.n; k++) {
-            const struct dh_step_of *a = &r->steps.at[n], *b = &r->steps.at[k];
+            const struct dh_dependent_access *a = &r->steps.at[n], *b = &r->steps.at[k];
             if (is_loose(f, a) && is_loose(f, b) && same_object(f, a, b) && same_object(f, b, look) &&
                 same_object(f, a, look) && comes_before(f, before->point, a->point) &&
                 comes_before(f, a->point, b->point) && comes_before(f, b->point, look->point) && !is_fenced(f, b, look))
-                add_candidate(f, a, b, DH_VIOLATION_TORN);
+                add_candidate(f, a, b, DH_VIOLATION_TORN_READ);
         }
 }
 
 static void look_validated(struct finder *f)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *look = &r->steps.at[n];
+        const struct dh_dependent_access *look = &r->steps.at[n];
         for (unsigned k = 0; k < look->by_equality.n; k++) {
             if (look->by_equality.at[k] < r->n_params)
                 continue;
-            const struct dh_step_of *before = &r->steps.at[look->by_equality.at[k] - r->n_params];
+            const struct dh_dependent_access *before = &r->steps.at[look->by_equality.at[k] - r->n_params];
             if (before != look && comes_before(f, before->point, look->point) && same_variable(f, before, look))
                 look_between(f, before, look);
         }
@@ -599,9 +598,9 @@ static void look_validated(struct finder *f)
 /* ---- accesses that follow each other ---- */
 
 /* The first access of the variable among the instructions; DH_NONE: none. */
-static uint32_t next_in(struct finder *f, const struct dh_step_of *a, uint32_t first, uint32_t end)
+static uint32_t next_in(struct finder *f, const struct dh_dependent_access *a, uint32_t first, uint32_t end)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     const struct dh_program *p = f->w->program;
     uint32_t base = p->blocks.at[p->functions.at[r->function].block].inst;
     for (uint32_t i = first; i < end; i++)
@@ -611,22 +610,22 @@ static uint32_t next_in(struct finder *f, const struct dh_step_of *a, uint32_t f
     return DH_NONE;
 }
 
-static void add_next(struct finder *f, const struct dh_step_of *a, uint32_t next)
+static void add_next(struct finder *f, const struct dh_dependent_access *a, uint32_t next)
 {
-    const struct dh_step_of *b = &f->relies.steps.at[next];
+    const struct dh_dependent_access *b = &f->relies.steps.at[next];
     bool at_once = a->traits & b->traits & DH_STEP_INDIVISIBLE && a->inst == b->inst;
     if (!at_once && a->point != b->point)
-        add_candidate(f, a, b, DH_VIOLATION_NEXT);
+        add_candidate(f, a, b, DH_VIOLATION_NEIGHBOURS);
 }
 
 /* 001 §2, after AVIO: two accesses of a variable with none of the same in between, on any way. */
-static void look_next(struct finder *f, const struct dh_step_of *a)
+static void look_next(struct finder *f, const struct dh_dependent_access *a)
 {
     enum { BLOCKS_MAX = 64 };
     const struct dh_program *p = f->w->program;
-    const struct dh_flow *flow = dh_walk_flow(f->w, f->relies.function);
+    const struct dh_cfg *flow = dh_symex_cfg(f->w, f->relies.function);
     uint32_t work[BLOCKS_MAX], seen[BLOCKS_MAX], n_work = 0, n_seen = 0;
-    const struct dh_block *b = &p->blocks.at[dh_program_block_of(p, a->point)];
+    const struct dh_basic_block *b = &p->blocks.at[dh_program_block_of(p, a->point)];
     uint32_t from = a->point + 1;
     for (;;) {
         uint32_t next = next_in(f, a, from, b->inst + b->n_insts);
@@ -648,14 +647,14 @@ static void look_next(struct finder *f, const struct dh_step_of *a)
     }
 }
 
-static void rely_on(struct finder *f, const struct dh_sources *by, const struct dh_step_of *b)
+static void rely_on(struct finder *f, const struct dh_sources *by, const struct dh_dependent_access *b)
 {
-    struct dh_relies *r = &f->relies;
+    struct dh_dependence *r = &f->relies;
     enum dh_violation_kind kind;
     for (unsigned n = 0; n < by->n; n++) {
         if (by->at[n] < r->n_params)
             continue;
-        const struct dh_step_of *a = &r->steps.at[by->at[n] - r->n_params];
+        const struct dh_dependent_access *a = &r->steps.at[by->at[n] - r->n_params];
         f->out->n_pairs++;
         if (judge_steps(f, a, by->at[n], b, &kind))
             add_candidate(f, a, b, kind);
@@ -672,15 +671,15 @@ static bool is_library(const struct finder *f, uint32_t function)
 
 static void read_function(struct finder *f, uint32_t function)
 {
-    dh_relies_read(&f->relies, function);
-    dh_holds_read(&f->holds, function);
+    dh_dependence_analyse(&f->relies, function);
+    dh_held_locks_analyse(&f->holds, function);
     note_sections(f);
     note_views(f);
     note_once(f);
     f->out->n_steps += f->relies.steps.n;
     f->out->n_functions += f->relies.steps.n > 1;
     for (size_t n = 0; n < f->relies.steps.n && !is_library(f, function); n++) {
-        const struct dh_step_of *b = &f->relies.steps.at[n];
+        const struct dh_dependent_access *b = &f->relies.steps.at[n];
         rely_on(f, &b->by_data, b);
         rely_on(f, &b->by_comparison, b);
         rely_on(f, &b->by_control, b);
@@ -691,24 +690,25 @@ static void read_function(struct finder *f, uint32_t function)
         look_validated(f);
     for (size_t n = 0; f->how->neighbours && n < f->relies.steps.n && !is_library(f, function); n++)
         look_next(f, &f->relies.steps.at[n]);
-    dh_relies_keep(&f->relies);
+    dh_dependence_keep_summary(&f->relies);
 }
 
 /* ---- who can come between ---- */
 
 /* A local variable of a function that others than main run: lent to a callee, not given away. */
-static bool is_local(struct finder *f, const struct candidate *c, const struct dh_event *e)
+static bool is_local(struct finder *f, const struct candidate *c, const struct dh_symex_event *e)
 {
-    const struct dh_exprs *x = &f->w->state->exprs;
+    const struct dh_value_numbering *x = &f->w->state->values;
     const struct dh_program *p = f->w->program;
-    struct dh_expr root = x->exprs.at[dh_exprs_root(x, c->first.at.expr)];
+    struct dh_expr root = x->exprs.at[dh_expr_root(x, c->first.at.expr)];
     if (f->w->threads.at[e->thread].kind == DH_ROOT_MAIN || root.kind != DH_EXPR_OBJECT || root.a != c->function)
         return false;
-    uint32_t at = dh_walk_defined(f->w, root.a)[root.b];
+    uint32_t at = dh_symex_definitions(f->w, root.a)[root.b];
     return at != DH_NONE && p->insts.at[at].op == DH_I_SLOT;
 }
 
-static const struct dh_held *held_by(const struct dh_walk *w, const struct dh_event *e, uint32_t node, int32_t offset)
+static const struct dh_symex_lock *held_by(const struct dh_symex *w, const struct dh_symex_event *e, uint32_t node,
+                                           int32_t offset)
 {
     const struct dh_lockset *l = &w->locksets.at[e->lockset];
     for (uint32_t n = 0; n < l->n; n++)
@@ -717,9 +717,9 @@ static const struct dh_held *held_by(const struct dh_walk *w, const struct dh_ev
     return NULL;
 }
 
-static bool is_element(const struct finder *f, const struct dh_event *e)
+static bool is_element(const struct finder *f, const struct dh_symex_event *e)
 {
-    const struct dh_node *n = &f->w->shapes->graph.nodes.at[e->node];
+    const struct dh_heap_node *n = &f->w->points_to->graph.nodes.at[e->node];
     for (unsigned k = 0; k < n->n_folds; k++)
         if (e->offset >= n->folds[k].start &&
             (!n->folds[k].length || e->offset < n->folds[k].start + n->folds[k].length))
@@ -728,27 +728,27 @@ static bool is_element(const struct finder *f, const struct dh_event *e)
 }
 
 /* Holding this lock all the time keeps the write away. */
-static bool keeps_away(const struct finder *f, const struct dh_event *e, const struct dh_event *write, uint32_t node,
-                       int32_t offset)
+static bool keeps_away(const struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *write,
+                       uint32_t node, int32_t offset)
 {
-    const struct dh_held *mine = held_by(f->w, e, node, offset), *theirs = held_by(f->w, write, node, offset);
+    const struct dh_symex_lock *mine = held_by(f->w, e, node, offset), *theirs = held_by(f->w, write, node, offset);
     if (!theirs || theirs->mode)
         return false;
-    if (dh_walk_unique(f->w, node) && !theirs->element)
+    if (dh_symex_is_unique(f->w, node) && !theirs->element)
         return true;
     if (mine && mine->relation != DH_RELATION_NONE && theirs->relation != DH_RELATION_NONE)
         return true;
     /* Many locks for many objects: by custom each has its own. */
-    return !dh_walk_unique(f->w, e->node) || is_element(f, e);
+    return !dh_symex_is_unique(f->w, e->node) || is_element(f, e);
 }
 
-static bool kept_by_holds(const struct finder *f, const struct candidate *c, const struct dh_event *e,
-                          const struct dh_event *write)
+static bool kept_by_holds(const struct finder *f, const struct candidate *c, const struct dh_symex_event *e,
+                          const struct dh_symex_event *write)
 {
     for (uint32_t n = 0; n < c->n_locks; n++)
         for (uint32_t m = f->head[c->locks[n]]; m; m = f->next[m - 1]) {
-            const struct dh_event *lock = &f->w->events.at[m - 1];
-            if (lock->kind == DH_EVENT_LOCK && lock->thread == e->thread &&
+            const struct dh_symex_event *lock = &f->w->events.at[m - 1];
+            if (lock->kind == DH_SYMEX_LOCK && lock->thread == e->thread &&
                 keeps_away(f, e, write, lock->node, lock->offset))
                 return true;
         }
@@ -756,14 +756,14 @@ static bool kept_by_holds(const struct finder *f, const struct candidate *c, con
 }
 
 /* What the function holds at both steps and takes nowhere itself, its callers hold. */
-static bool kept_from_outside(const struct finder *f, const struct candidate *c, const struct dh_event *a,
-                              const struct dh_event *b, const struct dh_event *write)
+static bool kept_from_outside(const struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
+                              const struct dh_symex_event *b, const struct dh_symex_event *write)
 {
     const struct dh_lockset *l = &f->w->locksets.at[a->lockset];
     if (c->takes || c->first.inst != c->first.point || c->second.inst != c->second.point)
         return false;
     for (uint32_t n = 0; n < l->n; n++) {
-        const struct dh_held *h = &f->w->held.at[l->first + n];
+        const struct dh_symex_lock *h = &f->w->held.at[l->first + n];
         if (held_by(f->w, b, h->node, h->offset) && keeps_away(f, a, write, h->node, h->offset))
             return true;
     }
@@ -771,11 +771,11 @@ static bool kept_from_outside(const struct finder *f, const struct candidate *c,
 }
 
 /* Every call of the function by that thread is made with a lock held that keeps the write away. */
-static bool kept_by_callers(const struct finder *f, const struct candidate *c, const struct dh_event *e,
-                            const struct dh_event *write)
+static bool kept_by_callers(const struct finder *f, const struct candidate *c, const struct dh_symex_event *e,
+                            const struct dh_symex_event *write)
 {
     for (uint32_t k = f->frame_head[c->function]; k; k = f->frame_next.at[k - 1]) {
-        const struct dh_frame *frame = f->w->state->frames.at[k - 1];
+        const struct dh_symex_activation *frame = f->w->state->activations.at[k - 1];
         bool kept = false;
         if (frame->thread != e->thread)
             continue;
@@ -792,7 +792,7 @@ static const struct dh_inst *definition(const struct finder *f, uint32_t inst, d
     const struct dh_program *p = f->w->program;
     uint32_t function = f->function[inst];
     for (int depth = 0; depth < 8 && dh_is_register(v); depth++) {
-        uint32_t at = dh_walk_defined(f->w, function)[v];
+        uint32_t at = dh_symex_definitions(f->w, function)[v];
         if (at == DH_NONE)
             return NULL;
         if (p->insts.at[at].op != DH_I_COPY && p->insts.at[at].op != DH_I_OFFSET)
@@ -803,7 +803,7 @@ static const struct dh_inst *definition(const struct finder *f, uint32_t inst, d
 }
 
 /* What is stored is certainly there: who tested for it may go on. */
-static bool stores_something(const struct finder *f, const struct dh_event *write)
+static bool stores_something(const struct finder *f, const struct dh_symex_event *write)
 {
     const struct dh_program *p = f->w->program;
     const struct dh_inst *i = &p->insts.at[write->inst];
@@ -821,7 +821,7 @@ static bool stores_something(const struct finder *f, const struct dh_event *writ
 }
 
 /* Both store one number: whoever comes second changes nothing. */
-static bool same_number(const struct finder *f, const struct dh_event *a, const struct dh_event *b)
+static bool same_number(const struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_program *p = f->w->program;
     const struct dh_inst *x = &p->insts.at[a->inst], *y = &p->insts.at[b->inst];
@@ -830,24 +830,19 @@ static bool same_number(const struct finder *f, const struct dh_event *a, const 
            dh_value_int(p, dh_operand(p, y, 1), &n) && m == n;
 }
 
-static bool has_lock(const struct finder *f, const struct dh_event *e)
+static bool has_lock(const struct finder *f, const struct dh_symex_event *e)
 {
     return f->w->locksets.at[e->lockset].n;
 }
 
-static bool differ(const struct finder *f, const struct dh_event *a, const struct dh_event *b)
-{
-    return f->how->differ && f->how->differ(f->how->self, a->inst, b->inst);
-}
-
 /* Prepares the object for the thread that it is given to. */
-static bool initialises(const struct finder *f, const struct dh_event *e, const struct dh_event *write)
+static bool initialises(const struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *write)
 {
     bool starts = f->w->threads.at[e->thread].creators >> write->thread & 1;
-    return write->flags & DH_EVENT_FRESH || (starts && write->flags & DH_EVENT_UNHANDED);
+    return write->flags & DH_SYMEX_FRESH || (starts && write->flags & DH_SYMEX_NOT_PASSED);
 }
 
-static bool is_written_locked(const struct finder *f, const struct dh_event *e)
+static bool is_written_locked(const struct finder *f, const struct dh_symex_event *e)
 {
     uint32_t first = first_of(f, &f->writes, e);
     for (uint32_t n = first; n < first + WRITERS_MAX && is_within(f, &f->writes, e, n); n++)
@@ -858,52 +853,53 @@ static bool is_written_locked(const struct finder *f, const struct dh_event *e)
 
 /* Whoever takes an object out of a shared place under a lock uses it without one: others meet it only where they hold
  * the lock. Numbers are looked at again on purpose where everybody else has a lock. */
-static bool is_handed_over(const struct finder *f, const struct candidate *c, const struct dh_event *a,
-                           const struct dh_event *b, const struct dh_event *write)
+static bool is_handed_over(const struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
+                           const struct dh_symex_event *b, const struct dh_symex_event *write)
 {
     if (has_lock(f, a) || has_lock(f, b))
         return false;
-    if (!dh_walk_unique(f->w, a->node))
+    if (!dh_symex_is_unique(f->w, a->node))
         return has_lock(f, write) || is_written_locked(f, a);
-    return has_lock(f, write) && c->kind == DH_VIOLATION_USE && !is_pointer(f, b->inst);
+    return has_lock(f, write) && c->kind == DH_VIOLATION_CHECK_THEN_USE && !is_pointer(f, b->inst);
 }
 
 /* By custom: the thread waited for its turn, and keeps it from one step to the other. */
-static bool kept_by_words(struct finder *f, const struct dh_event *a, const struct dh_event *b,
-                          const struct dh_event *write)
+static bool kept_by_words(struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                          const struct dh_symex_event *write)
 {
-    return !has_lock(f, a) && !has_lock(f, write) && dh_waited_apart(&f->waited, a, write) &&
-           dh_waited_through(&f->waited, a, b);
+    return !has_lock(f, a) && !has_lock(f, write) && dh_wait_order_separates(&f->waited, a, write) &&
+           dh_wait_order_keeps_turn(&f->waited, a, b);
 }
 
-static bool breaks(struct finder *f, const struct candidate *c, const struct dh_event *a, const struct dh_event *b,
-                   const struct dh_event *write)
+static bool breaks(struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
+                   const struct dh_symex_event *b, const struct dh_symex_event *write)
 {
     bool one = a->node == b->node && overlap(a, b);
     if (!interferes(f, a, write) || (one && !interferes(f, b, write)) || (f->once[write->inst] && has_lock(f, write)))
         return false;
-    if (initialises(f, a, write) || differ(f, a, write) || is_local(f, c, a) || is_handed_over(f, c, a, b, write))
+    if (initialises(f, a, write) || dh_source_fields_differ(f->w, a->inst, write->inst) || is_local(f, c, a) ||
+        is_handed_over(f, c, a, b, write))
         return false;
     /* In one section, and the other has none: a race, and told as that. */
-    if (c->kind == DH_VIOLATION_LOST && c->n_locks && !has_lock(f, write))
+    if (c->kind == DH_VIOLATION_LOST_UPDATE && c->n_locks && !has_lock(f, write))
         return false;
-    if (c->kind == DH_VIOLATION_USE && stores_something(f, write))
+    if (c->kind == DH_VIOLATION_CHECK_THEN_USE && stores_something(f, write))
         return false;
-    if (c->kind == DH_VIOLATION_CHECK && same_number(f, b, write))
+    if (c->kind == DH_VIOLATION_CHECK_THEN_SET && same_number(f, b, write))
         return false;
     return !kept_by_holds(f, c, a, write) && !kept_from_outside(f, c, a, b, write) &&
            !kept_by_callers(f, c, a, write) && !kept_by_words(f, a, b, write);
 }
 
 /* PAIR: an access of the writer's own critical section that is in conflict with the second step. */
-static uint32_t writers_other(struct finder *f, const struct dh_event *write, const struct dh_event *b)
+static uint32_t writers_other(struct finder *f, const struct dh_symex_event *write, const struct dh_symex_event *b)
 {
     for (uint32_t m = f->member_head[write->inst]; m; m = f->member_next.at[m - 1]) {
         uint32_t view = f->members.at[m - 1].view;
         for (size_t n = f->view_first.at[view]; n < f->members.n && f->members.at[n].view == view; n++)
             for (uint32_t e = f->head[f->members.at[n].inst]; e; e = f->next[e - 1]) {
-                const struct dh_event *o = &f->w->events.at[e - 1];
-                bool conflict = o->kind == DH_EVENT_WRITE || (o->kind == DH_EVENT_READ && b->kind == DH_EVENT_WRITE);
+                const struct dh_symex_event *o = &f->w->events.at[e - 1];
+                bool conflict = o->kind == DH_SYMEX_WRITE || (o->kind == DH_SYMEX_READ && b->kind == DH_SYMEX_WRITE);
                 if (conflict && o->thread == write->thread && is_judged(o) && interferes(f, b, o))
                     return e - 1;
             }
@@ -912,23 +908,23 @@ static uint32_t writers_other(struct finder *f, const struct dh_event *write, co
 }
 
 /* TORN: what the same thread writes to the second variable. */
-static uint32_t same_threads(struct finder *f, const struct dh_event *write, const struct dh_event *b)
+static uint32_t same_threads(struct finder *f, const struct dh_symex_event *write, const struct dh_symex_event *b)
 {
     uint32_t from = first_of(f, &f->writes, b);
     for (uint32_t n = from; n < from + WRITERS_MAX && is_within(f, &f->writes, b, n); n++) {
-        const struct dh_event *o = &f->w->events.at[f->writes.at[n]];
+        const struct dh_symex_event *o = &f->w->events.at[f->writes.at[n]];
         if (o->thread == write->thread && f->function[o->inst] == f->function[write->inst] && interferes(f, b, o))
             return f->writes.at[n];
     }
     return DH_NONE;
 }
 
-static bool shares_section(const struct finder *f, const struct dh_event *a, const struct dh_event *b,
-                           const struct dh_event *write)
+static bool shares_section(const struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                           const struct dh_symex_event *write)
 {
     const struct dh_lockset *l = &f->w->locksets.at[a->lockset];
     for (uint32_t n = 0; n < l->n; n++) {
-        const struct dh_held *h = &f->w->held.at[l->first + n];
+        const struct dh_symex_lock *h = &f->w->held.at[l->first + n];
         if (held_by(f->w, b, h->node, h->offset) && held_by(f->w, write, h->node, h->offset))
             return true;
     }
@@ -937,11 +933,11 @@ static bool shares_section(const struct finder *f, const struct dh_event *a, con
 
 static void found(struct finder *f, const struct candidate *c, struct dh_violation v)
 {
-    const struct dh_event *e = f->w->events.at;
+    const struct dh_symex_event *e = f->w->events.at;
     v.kind = c->kind;
     v.function = c->function;
     v.locked = has_lock(f, &e[v.first]) && has_lock(f, &e[v.second]) && has_lock(f, &e[v.between]);
-    if (c->kind == DH_VIOLATION_NEXT)
+    if (c->kind == DH_VIOLATION_NEIGHBOURS)
         dh_vec_push(&f->out->neighbours, v);
     else
         dh_vec_push(&f->out->found, v);
@@ -949,21 +945,21 @@ static void found(struct finder *f, const struct candidate *c, struct dh_violati
 
 static bool judge_events(struct finder *f, const struct candidate *c, uint32_t a, uint32_t b)
 {
-    const struct dh_event *ea = &f->w->events.at[a], *eb = &f->w->events.at[b];
+    const struct dh_symex_event *ea = &f->w->events.at[a], *eb = &f->w->events.at[b];
     /* Between two writes it is a read that sees what nobody should. */
-    bool writes = ea->kind == DH_EVENT_WRITE && eb->kind == DH_EVENT_WRITE;
+    bool writes = ea->kind == DH_SYMEX_WRITE && eb->kind == DH_SYMEX_WRITE;
     const struct places *all = writes ? &f->reads : &f->writes;
     uint32_t from = first_of(f, all, ea);
     for (uint32_t n = from; n < from + WRITERS_MAX && is_within(f, all, ea, n); n++) {
-        const struct dh_event *other = &f->w->events.at[all->at[n]];
+        const struct dh_symex_event *other = &f->w->events.at[all->at[n]];
         uint32_t also = DH_NONE;
-        if (c->kind == DH_VIOLATION_PAIR && !shares_section(f, ea, eb, other))
+        if (c->kind == DH_VIOLATION_CHECK_THEN_ACT && !shares_section(f, ea, eb, other))
             continue;
         if (!breaks(f, c, ea, eb, other))
             continue;
-        if (c->kind == DH_VIOLATION_PAIR && (also = writers_other(f, other, eb)) == DH_NONE)
+        if (c->kind == DH_VIOLATION_CHECK_THEN_ACT && (also = writers_other(f, other, eb)) == DH_NONE)
             continue;
-        if (c->kind == DH_VIOLATION_TORN && (also = same_threads(f, other, eb)) == DH_NONE)
+        if (c->kind == DH_VIOLATION_TORN_READ && (also = same_threads(f, other, eb)) == DH_NONE)
             continue;
         found(f, c, (struct dh_violation){.first = a, .between = all->at[n], .second = b, .also = also});
         return true;
@@ -974,17 +970,18 @@ static bool judge_events(struct finder *f, const struct candidate *c, uint32_t a
 static bool judge_candidate(struct finder *f, const struct candidate *c)
 {
     unsigned tries = 0;
-    enum dh_event_kind mine = c->first.traits & DH_STEP_WRITES ? DH_EVENT_WRITE : DH_EVENT_READ;
-    enum dh_event_kind kind = c->second.traits & DH_STEP_WRITES ? DH_EVENT_WRITE : DH_EVENT_READ;
+    enum dh_symex_event_kind mine = c->first.traits & DH_STEP_WRITES ? DH_SYMEX_WRITE : DH_SYMEX_READ;
+    enum dh_symex_event_kind kind = c->second.traits & DH_STEP_WRITES ? DH_SYMEX_WRITE : DH_SYMEX_READ;
     for (uint32_t m = f->head[c->first.inst]; m; m = f->next[m - 1])
         for (uint32_t n = f->head[c->second.inst]; n && tries < TRIES_MAX; n = f->next[n - 1], tries++) {
-            const struct dh_event *a = &f->w->events.at[m - 1], *b = &f->w->events.at[n - 1];
-            bool two = c->kind == DH_VIOLATION_PAIR || c->kind == DH_VIOLATION_TORN || c->kind == DH_VIOLATION_APART;
-            bool one = (c->kind == DH_VIOLATION_APART || a->node == b->node) && (two || a->offset == b->offset);
-            bool read = c->kind >= DH_VIOLATION_APART || a->kind == DH_EVENT_READ ||
+            const struct dh_symex_event *a = &f->w->events.at[m - 1], *b = &f->w->events.at[n - 1];
+            bool two = c->kind == DH_VIOLATION_CHECK_THEN_ACT || c->kind == DH_VIOLATION_TORN_READ ||
+                       c->kind == DH_VIOLATION_SPLIT;
+            bool one = (c->kind == DH_VIOLATION_SPLIT || a->node == b->node) && (two || a->offset == b->offset);
+            bool read = c->kind >= DH_VIOLATION_SPLIT || a->kind == DH_SYMEX_READ ||
                         f->w->program->insts.at[a->inst].op == DH_I_RMW ||
                         f->w->program->insts.at[a->inst].op == DH_I_CAS;
-            if (one && read && (c->kind != DH_VIOLATION_NEXT || a->kind == mine) && b->kind == kind &&
+            if (one && read && (c->kind != DH_VIOLATION_NEIGHBOURS || a->kind == mine) && b->kind == kind &&
                 a->thread == b->thread && is_judged(a) && is_judged(b) && judge_events(f, c, m - 1, n - 1))
                 return true;
         }
@@ -995,17 +992,17 @@ static bool judge_candidate(struct finder *f, const struct candidate *c)
 
 static void index_frames(struct finder *f)
 {
-    const struct dh_walk_state *s = f->w->state;
-    f->frame_head = zeroed(f->w->program->functions.n, sizeof *f->frame_head);
-    for (uint32_t n = 0; n < s->frames.n; n++) {
-        dh_vec_push(&f->frame_next, f->frame_head[s->frames.at[n]->function]);
-        f->frame_head[s->frames.at[n]->function] = n + 1;
+    const struct dh_symex_state *s = f->w->state;
+    f->frame_head = dh_xcalloc(f->w->program->functions.n, sizeof *f->frame_head);
+    for (uint32_t n = 0; n < s->activations.n; n++) {
+        dh_vec_push(&f->frame_next, f->frame_head[s->activations.at[n]->function]);
+        f->frame_head[s->activations.at[n]->function] = n + 1;
     }
 }
 
 static void index_members(struct finder *f)
 {
-    f->member_head = zeroed(f->w->program->insts.n, sizeof *f->member_head);
+    f->member_head = dh_xcalloc(f->w->program->insts.n, sizeof *f->member_head);
     for (uint32_t n = 0; n < f->members.n; n++) {
         dh_vec_push(&f->member_next, f->member_head[f->members.at[n].inst]);
         f->member_head[f->members.at[n].inst] = n + 1;
@@ -1016,10 +1013,11 @@ static void index_members(struct finder *f)
  * does with one read the worst. */
 static bool is_told(const struct finder *f, const struct candidate *c)
 {
-    const struct dh_event *e = f->w->events.at;
+    const struct dh_symex_event *e = f->w->events.at;
     for (size_t n = 0; n < f->out->found.n; n++) {
         const struct dh_violation *v = &f->out->found.at[n];
-        bool alike = (v->kind >= DH_VIOLATION_PAIR) == (c->kind >= DH_VIOLATION_PAIR) && v->function == c->function;
+        bool alike = (v->kind >= DH_VIOLATION_CHECK_THEN_ACT) == (c->kind >= DH_VIOLATION_CHECK_THEN_ACT) &&
+                     v->function == c->function;
         if (e[v->first].inst == c->first.inst && (e[v->second].inst == c->second.inst || alike))
             return true;
     }
@@ -1028,10 +1026,10 @@ static bool is_told(const struct finder *f, const struct candidate *c)
 
 static void judge_all(struct finder *f)
 {
-    for (int kind = 0; kind <= DH_VIOLATION_NEXT; kind++)
+    for (int kind = 0; kind <= DH_VIOLATION_NEIGHBOURS; kind++)
         for (size_t n = 0; n < f->candidates.n; n++)
             if ((int)f->candidates.at[n].kind == kind &&
-                (kind == DH_VIOLATION_NEXT || !is_told(f, &f->candidates.at[n])))
+                (kind == DH_VIOLATION_NEIGHBOURS || !is_told(f, &f->candidates.at[n])))
                 judge_candidate(f, &f->candidates.at[n]);
 }
 
@@ -1046,29 +1044,29 @@ static void release(struct finder *f)
     dh_vec_release(&f->members);
     dh_vec_release(&f->member_next);
     dh_vec_release(&f->view_first);
-    dh_relies_release(&f->relies);
-    dh_holds_release(&f->holds);
-    dh_waited_release(&f->waited);
-    dh_published_release(&f->published);
+    dh_dependence_release(&f->relies);
+    dh_held_locks_release(&f->holds);
+    dh_wait_order_release(&f->waited);
+    dh_publication_release(&f->published);
 }
 
-void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, const struct dh_consistency_wishes *how)
+void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, const struct dh_consistency_options *how)
 {
     struct finder f = {.out = c, .w = w, .how = how};
     *c = (struct dh_inconsistencies){0};
     index_functions(&f);
     index_events(&f);
     index_frames(&f);
-    dh_together_find(&f.together, w);
-    dh_waited_init(&f.waited, w);
-    f.once = zeroed(w->program->insts.n, 1);
-    dh_published_init(&f.published, w);
+    dh_coexistence_find(&f.together, w);
+    dh_wait_order_init(&f.waited, w);
+    f.once = dh_xcalloc(w->program->insts.n, 1);
+    dh_publication_init(&f.published, w);
     find_hot(&f);
     index_places(&f);
-    dh_relies_init(&f.relies, w, f.hot);
-    dh_holds_init(&f.holds, w);
+    dh_dependence_init(&f.relies, w, f.hot);
+    dh_held_locks_init(&f.holds, w);
     for (size_t n = 0; n < w->program->functions.n; n++) {
-        uint32_t function = w->shapes->calls.order[n];
+        uint32_t function = w->points_to->calls.order[n];
         if (w->program->functions.at[function].n_blocks)
             read_function(&f, function);
     }

@@ -1,26 +1,27 @@
-/* The program as constraints: what each instruction lets flow where. */
+/* Inclusion constraints of each instruction (Andersen). */
 #include "analysis/points_to_andersen_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { POINTER_BYTES = 8, PARTS_MAX = 32, ELEMENTS_MAX = 16, LOOK_MAX = 64 };
-/* Functions as small as that are copied for each place that calls them, so deep, as long as all copies together are
- * not that many times the program. */
+/* Functions of at most COPY_INSTS instructions are cloned for each call site, COPY_DEPTH deep, as long as all clones
+ * together have at most COPY_TIMES the instructions of the program. */
 enum { COPY_INSTS = 120, COPY_DEPTH = 4, COPY_TIMES = 6 };
 #define COPY_LEAST 200000u
 
 struct reader {
-    struct dh_inclusion *x;
+    struct dh_andersen *x;
     uint32_t copy;
-    struct dh_copy c;
+    struct dh_function_copy c;
     uint32_t *defined; /* by register of the function: the instruction */
-    uint8_t *cast;     /* by register: it is made a pointer here, moved before or not */
+    uint8_t *cast;     /* by register: it is cast to a pointer in this function, after arithmetic or not */
 };
 
 /* ---- values ---- */
 
-uint32_t dh_inclusion_value(const struct dh_inclusion *x, const struct dh_copy *c, dh_value v)
+uint32_t dh_andersen_variable_of(const struct dh_andersen *x, const struct dh_function_copy *c, dh_value v)
 {
     const struct dh_program *p = x->program;
     if (dh_is_register(v)) {
@@ -32,14 +33,14 @@ uint32_t dh_inclusion_value(const struct dh_inclusion *x, const struct dh_copy *
     return carries ? v & ~DH_CONSTANT_BIT : DH_NONE;
 }
 
-static uint32_t operand(const struct reader *r, const struct dh_inst *i, uint32_t n)
+static uint32_t operand_variable(const struct reader *r, const struct dh_inst *i, uint32_t n)
 {
-    return n < i->n_operands ? dh_inclusion_value(r->x, &r->c, dh_operand(r->x->program, i, n)) : DH_NONE;
+    return n < i->n_operands ? dh_andersen_variable_of(r->x, &r->c, dh_operand(r->x->program, i, n)) : DH_NONE;
 }
 
-static uint32_t result(const struct reader *r, const struct dh_inst *i)
+static uint32_t result_variable(const struct reader *r, const struct dh_inst *i)
 {
-    return i->result == DH_NONE ? DH_NONE : dh_inclusion_value(r->x, &r->c, i->result);
+    return i->result == DH_NONE ? DH_NONE : dh_andersen_variable_of(r->x, &r->c, i->result);
 }
 
 static uint32_t kind_of(const struct reader *r, dh_value v)
@@ -60,15 +61,15 @@ static const struct dh_inst *definition(const struct reader *r, dh_value v)
 
 /* ---- copies ---- */
 
-static void flow(struct reader *r, uint32_t from, uint32_t to, int64_t by, uint32_t stride)
+static void add_edge(struct reader *r, uint32_t from, uint32_t to, int64_t by, uint32_t stride)
 {
-    dh_inclusion_flow(r->x, from, to, by, stride);
+    dh_andersen_add_edge(r->x, from, to, by, stride);
 }
 
-static void flow_all(struct reader *r, const struct dh_inst *i, uint32_t first, uint32_t step, uint32_t stride)
+static void add_edges(struct reader *r, const struct dh_inst *i, uint32_t first, uint32_t step, uint32_t stride)
 {
     for (uint32_t n = first; n < i->n_operands; n += step)
-        flow(r, operand(r, i, n), result(r, i), 0, stride);
+        add_edge(r, operand_variable(r, i, n), result_variable(r, i), 0, stride);
 }
 
 static bool is_move(const struct dh_inst *i)
@@ -77,7 +78,7 @@ static bool is_move(const struct dh_inst *i)
            i->op == DH_I_INDEX;
 }
 
-/* Pointers that one is computed from, by moving alone. */
+/* Registers that a pointer is computed from by copies and offsets alone. */
 struct moves {
     uint32_t at[LOOK_MAX], n;
 };
@@ -96,9 +97,9 @@ static void push_moved(const struct reader *r, const struct dh_inst *i, struct m
     }
 }
 
-/* A step that is taken again and again from where it led. One that is not seen here ends where an object has too many
- * spots. */
-static bool goes_round(const struct reader *r, const struct dh_inst *i)
+/* The offset is added again to its own result. A cycle that is missed here ends when the object has too many
+ * locations. */
+static bool is_in_cycle(const struct reader *r, const struct dh_inst *i)
 {
     struct moves m = {.n = 0};
     push_moved(r, i, &m);
@@ -114,23 +115,23 @@ static bool goes_round(const struct reader *r, const struct dh_inst *i)
 
 static void read_offset(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t from = operand(r, i, 0), to = result(r, i);
+    uint32_t from = operand_variable(r, i, 0), to = result_variable(r, i);
     int64_t step = i->offset < 0 ? -i->offset : i->offset;
-    if (step && goes_round(r, i))
-        flow(r, from, to, 0, step < INT32_MAX ? (uint32_t)step : 1);
+    if (step && is_in_cycle(r, i))
+        add_edge(r, from, to, 0, step < INT32_MAX ? (uint32_t)step : 1);
     else
-        flow(r, from, to, i->offset, 0);
+        add_edge(r, from, to, i->offset, 0);
 }
 
 static void read_index(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t from = operand(r, i, 0), to = result(r, i);
-    if (i->flags & DH_INST_BOUNDED && i->extra && i->extra <= ELEMENTS_MAX && !goes_round(r, i)) {
+    uint32_t from = operand_variable(r, i, 0), to = result_variable(r, i);
+    if (i->flags & DH_INST_BOUNDED && i->extra && i->extra <= ELEMENTS_MAX && !is_in_cycle(r, i)) {
         for (uint32_t n = 0; n < i->extra; n++)
-            flow(r, from, to, i->offset + (int64_t)n * i->size, 0);
+            add_edge(r, from, to, i->offset + (int64_t)n * i->size, 0);
         return;
     }
-    flow(r, from, to, i->offset, i->size ? i->size : 1);
+    add_edge(r, from, to, i->offset, i->size ? i->size : 1);
 }
 
 static bool was_pointer(const struct reader *r, dh_value v)
@@ -141,8 +142,8 @@ static bool was_pointer(const struct reader *r, dh_value v)
     return kind_of(r, dh_operand(r->x->program, i, 0)) == DH_REG_POINTER;
 }
 
-/* A number that was loaded, counted up or down, and is not made a pointer here: a counter. Others may stand where it
- * does in what looks like the same object, and would be moved about in it. */
+/* A number that is loaded, incremented or decremented, and not cast to a pointer here: a counter. Unification of types
+ * may have put pointers into its location; these would get every offset. */
 static bool is_counted(const struct reader *r, const struct dh_inst *i, uint32_t n)
 {
     const struct dh_inst *d = definition(r, dh_operand(r->x->program, i, n));
@@ -153,19 +154,19 @@ static bool is_counted(const struct reader *r, const struct dh_inst *i, uint32_t
 static void read_binary(struct reader *r, const struct dh_inst *i)
 {
     const struct dh_program *p = r->x->program;
-    /* What lies between two pointers is none. */
+    /* The difference of two pointers is no pointer. */
     bool distance =
         i->extra == DH_BIN_SUB && was_pointer(r, dh_operand(p, i, 0)) && was_pointer(r, dh_operand(p, i, 1));
     for (uint32_t n = 0; !distance && n < i->n_operands; n++)
         if (!is_counted(r, i, n))
-            flow(r, operand(r, i, n), result(r, i), 0, 1);
+            add_edge(r, operand_variable(r, i, n), result_variable(r, i), 0, 1);
 }
 
-/* Parts put into aggregates and taken out of them are not moved; numbers are. */
+/* Inserting into and extracting from aggregates adds no offset; arithmetic on numbers may. */
 static void read_mix(struct reader *r, const struct dh_inst *i)
 {
     if (i->result != DH_NONE)
-        flow_all(r, i, 0, 1, kind_of(r, i->result) == DH_REG_POINTER ? 0 : 1);
+        add_edges(r, i, 0, 1, kind_of(r, i->result) == DH_REG_POINTER ? 0 : 1);
 }
 
 /* ---- memory ---- */
@@ -175,7 +176,8 @@ static void read_load(struct reader *r, uint32_t address, uint32_t to, uint32_t 
     if (address == DH_NONE || to == DH_NONE || (size && size < POINTER_BYTES))
         return;
     for (uint32_t by = 0; by == 0 || (by < size && by < PARTS_MAX * POINTER_BYTES); by += POINTER_BYTES)
-        dh_inclusion_use(r->x, address, (struct dh_use){.kind = DH_USE_LOAD, .other = to, .by = (int32_t)by});
+        dh_andersen_add_constraint(
+            r->x, address, (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_LOAD, .other = to, .by = (int32_t)by});
 }
 
 static void read_store(struct reader *r, uint32_t address, uint32_t value, uint32_t size)
@@ -183,43 +185,47 @@ static void read_store(struct reader *r, uint32_t address, uint32_t value, uint3
     if (address == DH_NONE || value == DH_NONE || (size && size < POINTER_BYTES))
         return;
     for (uint32_t by = 0; by == 0 || (by < size && by < PARTS_MAX * POINTER_BYTES); by += POINTER_BYTES)
-        dh_inclusion_use(r->x, address, (struct dh_use){.kind = DH_USE_STORE, .other = value, .by = (int32_t)by});
+        dh_andersen_add_constraint(
+            r->x, address,
+            (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_STORE, .other = value, .by = (int32_t)by});
 }
 
-/* What a library function puts there may be a pointer: a thread's result, what came through a pipe. */
-static void read_stored(struct reader *r, const struct dh_inst *i)
+/* A library function may store a pointer: a thread's result, data read from a pipe. */
+static void read_plain_store(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t value = operand(r, i, 1);
+    uint32_t value = operand_variable(r, i, 1);
     if (value == DH_NONE && i->flags & DH_INST_LIBRARY) {
-        value = dh_inclusion_variable(r->x);
-        dh_inclusion_point(r->x, value, DH_ANYWHERE);
+        value = dh_andersen_add_variable(r->x);
+        dh_andersen_add_pointee(r->x, value, DH_LOCATION_UNKNOWN);
     }
-    read_store(r, operand(r, i, 0), value, i->size);
+    read_store(r, operand_variable(r, i, 0), value, i->size);
 }
 
 static void read_update(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t at = operand(r, i, 0);
-    read_load(r, at, result(r, i), i->size);
+    uint32_t at = operand_variable(r, i, 0);
+    read_load(r, at, result_variable(r, i), i->size);
     if (i->op == DH_I_CAS || i->extra == DH_BIN_XCHG) {
-        read_store(r, at, operand(r, i, i->op == DH_I_CAS ? 2 : 1), i->size);
+        read_store(r, at, operand_variable(r, i, i->op == DH_I_CAS ? 2 : 1), i->size);
         return;
     }
-    uint32_t sum = dh_inclusion_variable(r->x);
-    flow(r, operand(r, i, 1), sum, 0, 1);
+    uint32_t sum = dh_andersen_add_variable(r->x);
+    add_edge(r, operand_variable(r, i, 1), sum, 0, 1);
     read_store(r, at, sum, i->size);
 }
 
 static void copy_part(struct reader *r, uint32_t to, uint32_t from, uint32_t by)
 {
-    uint32_t part = dh_inclusion_variable(r->x);
-    dh_inclusion_use(r->x, from, (struct dh_use){.kind = DH_USE_LOAD, .other = part, .by = (int32_t)by});
-    dh_inclusion_use(r->x, to, (struct dh_use){.kind = DH_USE_STORE, .other = part, .by = (int32_t)by});
+    uint32_t part = dh_andersen_add_variable(r->x);
+    dh_andersen_add_constraint(
+        r->x, from, (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_LOAD, .other = part, .by = (int32_t)by});
+    dh_andersen_add_constraint(
+        r->x, to, (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_STORE, .other = part, .by = (int32_t)by});
 }
 
 static void read_memcpy(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t to = operand(r, i, 0), from = operand(r, i, 1);
+    uint32_t to = operand_variable(r, i, 0), from = operand_variable(r, i, 1);
     int64_t length = -1;
     if (to == DH_NONE || from == DH_NONE)
         return;
@@ -229,36 +235,37 @@ static void read_memcpy(struct reader *r, const struct dh_inst *i)
             copy_part(r, to, from, by);
         return;
     }
-    uint32_t any_to = dh_inclusion_variable(r->x), any_from = dh_inclusion_variable(r->x);
-    flow(r, to, any_to, 0, POINTER_BYTES);
-    flow(r, from, any_from, 0, POINTER_BYTES);
+    uint32_t any_to = dh_andersen_add_variable(r->x), any_from = dh_andersen_add_variable(r->x);
+    add_edge(r, to, any_to, 0, POINTER_BYTES);
+    add_edge(r, from, any_from, 0, POINTER_BYTES);
     copy_part(r, any_to, any_from, 0);
 }
 
-static void read_made(struct reader *r, const struct dh_inst *i)
+static void read_allocation(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t to = result(r, i);
+    uint32_t to = result_variable(r, i);
     if (to != DH_NONE)
-        dh_inclusion_point(r->x, to,
-                           dh_inclusion_spot(r->x, dh_inclusion_object(r->x, DH_MADE_HERE, number_of(r, i)), 0, 0));
+        dh_andersen_add_pointee(
+            r->x, to,
+            dh_andersen_get_location(r->x, dh_andersen_add_object(r->x, DH_ABSTRACT_ALLOCATED, number_of(r, i)), 0, 0));
     if (i->op == DH_I_REALLOC)
-        flow(r, operand(r, i, 0), to, 0, 0);
+        add_edge(r, operand_variable(r, i, 0), to, 0, 0);
 }
 
 /* ---- calls ---- */
 
-static uint32_t make_copy(struct dh_inclusion *x, uint32_t function, uint32_t outer)
+static uint32_t make_copy(struct dh_andersen *x, uint32_t function, uint32_t outer)
 {
-    struct dh_copy c = {function, (uint32_t)x->variables.n, outer, outer == DH_NONE ? 0 : x->copies.at[outer].depth + 1,
-                        x->copies_of[function]};
+    struct dh_function_copy c = {function, (uint32_t)x->variables.n, outer,
+                                 outer == DH_NONE ? 0 : x->copies.at[outer].depth + 1, x->copies_of[function]};
     for (uint32_t n = 0; n <= x->program->functions.at[function].n_registers; n++)
-        dh_inclusion_variable(x);
+        dh_andersen_add_variable(x);
     x->copies_of[function] = (uint32_t)x->copies.n;
     dh_vec_push(&x->copies, c);
     return x->copies_of[function];
 }
 
-static uint32_t common_copy(struct dh_inclusion *x, uint32_t function)
+static uint32_t common_copy(struct dh_andersen *x, uint32_t function)
 {
     if (x->common[function] == DH_NONE)
         x->common[function] = make_copy(x, function, DH_NONE);
@@ -267,11 +274,11 @@ static uint32_t common_copy(struct dh_inclusion *x, uint32_t function)
 
 static uint32_t count_insts(const struct dh_program *p, const struct dh_function *f)
 {
-    const struct dh_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
+    const struct dh_basic_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
     return last->inst + last->n_insts - p->blocks.at[f->block].inst;
 }
 
-static uint32_t copy_for(struct dh_inclusion *x, uint32_t function, uint32_t caller)
+static uint32_t copy_for(struct dh_andersen *x, uint32_t function, uint32_t caller)
 {
     uint32_t n = count_insts(x->program, &x->program->functions.at[function]);
     if (n > COPY_INSTS || x->copies.at[caller].depth >= COPY_DEPTH || x->copied + n > x->max_copied)
@@ -283,89 +290,92 @@ static uint32_t copy_for(struct dh_inclusion *x, uint32_t function, uint32_t cal
     return make_copy(x, function, caller);
 }
 
-void dh_inclusion_give(struct dh_inclusion *x, uint32_t function)
+void dh_andersen_expose_function(struct dh_andersen *x, uint32_t function)
 {
     const struct dh_function *f = &x->program->functions.at[function];
     if (!f->n_blocks)
         return;
     uint32_t copy = common_copy(x, function);
-    struct dh_copy c = x->copies.at[copy];
+    struct dh_function_copy c = x->copies.at[copy];
     for (uint32_t n = 0; n < f->n_params; n++) {
-        uint32_t to = dh_inclusion_value(x, &c, n);
+        uint32_t to = dh_andersen_variable_of(x, &c, n);
         if (to != DH_NONE)
-            dh_inclusion_point(x, to, DH_ANYWHERE);
+            dh_andersen_add_pointee(x, to, DH_LOCATION_UNKNOWN);
     }
-    dh_inclusion_use(x, c.registers + f->n_registers, (struct dh_use){.kind = DH_USE_EXPOSE});
+    dh_andersen_add_constraint(x, c.registers + f->n_registers,
+                               (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_EXPOSE});
 }
 
-/* Nobody knows what is called: what it is given, and what it gives back. */
-static void give_away(struct dh_inclusion *x, const struct dh_copy *c, const struct dh_inst *i, uint32_t first)
+/* A call of unknown code: its arguments escape, its result is unknown. */
+static void expose_operands(struct dh_andersen *x, const struct dh_function_copy *c, const struct dh_inst *i,
+                            uint32_t first)
 {
     for (uint32_t n = first; n < i->n_operands; n++)
-        dh_inclusion_use(x, dh_inclusion_value(x, c, dh_operand(x->program, i, n)),
-                         (struct dh_use){.kind = DH_USE_EXPOSE});
-    uint32_t to = i->result == DH_NONE ? DH_NONE : dh_inclusion_value(x, c, i->result);
+        dh_andersen_add_constraint(x, dh_andersen_variable_of(x, c, dh_operand(x->program, i, n)),
+                                   (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_EXPOSE});
+    uint32_t to = i->result == DH_NONE ? DH_NONE : dh_andersen_variable_of(x, c, i->result);
     if (to != DH_NONE)
-        dh_inclusion_point(x, to, DH_ANYWHERE);
+        dh_andersen_add_pointee(x, to, DH_LOCATION_UNKNOWN);
 }
 
-static void connect_copy(struct dh_inclusion *x, const struct dh_inst *i, struct dh_copy from, uint32_t copy)
+static void connect_copy(struct dh_andersen *x, const struct dh_inst *i, struct dh_function_copy from, uint32_t copy)
 {
     const struct dh_program *p = x->program;
-    struct dh_copy to = x->copies.at[copy];
+    struct dh_function_copy to = x->copies.at[copy];
     const struct dh_function *f = &p->functions.at[to.function];
-    uint32_t first = dh_calls_callee(i) + 1;
+    uint32_t first = dh_inst_callee_operand(i) + 1;
     for (uint32_t n = 0; n < f->n_params && first + n < i->n_operands; n++)
-        dh_inclusion_flow(x, dh_inclusion_value(x, &from, dh_operand(p, i, first + n)), dh_inclusion_value(x, &to, n),
-                          0, 0);
+        dh_andersen_add_edge(x, dh_andersen_variable_of(x, &from, dh_operand(p, i, first + n)),
+                             dh_andersen_variable_of(x, &to, n), 0, 0);
     if (i->op == DH_I_CALL && i->result != DH_NONE)
-        dh_inclusion_flow(x, to.registers + f->n_registers, dh_inclusion_value(x, &from, i->result), 0, 0);
+        dh_andersen_add_edge(x, to.registers + f->n_registers, dh_andersen_variable_of(x, &from, i->result), 0, 0);
 }
 
-/* A call through a pointer to another machine type is real only if nothing but such calls could have led there. */
+/* Callees of another machine type count only when the call has no others. */
 static bool has_other_type(const struct dh_program *p, const struct dh_inst *i, uint32_t function)
 {
     uint32_t type = p->functions.at[function].signature;
     return i->op == DH_I_CALL && i->extra && type && i->extra != type;
 }
 
-bool dh_inclusion_connect_rest(struct dh_inclusion *x)
+bool dh_andersen_connect_deferred(struct dh_andersen *x)
 {
     bool any = x->deferred.n > 0;
-    x->at_last = true;
+    x->mismatched_types = true;
     while (x->deferred.n) {
-        struct dh_call_place c = x->deferred.at[--x->deferred.n];
-        dh_inclusion_connect(x, c.inst, c.copy);
+        struct dh_copied_call c = x->deferred.at[--x->deferred.n];
+        dh_andersen_connect_call(x, c.inst, c.copy);
     }
     return any;
 }
 
-void dh_inclusion_connect(struct dh_inclusion *x, uint32_t call, uint32_t function)
+void dh_andersen_connect_call(struct dh_andersen *x, uint32_t call, uint32_t function)
 {
-    struct dh_call_place at = x->calls.at[call];
+    struct dh_copied_call at = x->calls.at[call];
     const struct dh_inst *i = &x->program->insts.at[at.inst];
-    if (function != DH_NONE && !x->at_last && has_other_type(x->program, i, function)) {
-        dh_vec_push(&x->deferred, (struct dh_call_place){call, function});
+    if (function != DH_NONE && !x->mismatched_types && has_other_type(x->program, i, function)) {
+        dh_vec_push(&x->deferred, (struct dh_copied_call){call, function});
         return;
     }
-    struct dh_copy from = x->copies.at[at.copy];
+    struct dh_function_copy from = x->copies.at[at.copy];
     if (function == DH_NONE)
-        give_away(x, &from, i, dh_calls_callee(i) + 1);
+        expose_operands(x, &from, i, dh_inst_callee_operand(i) + 1);
     else if (x->program->functions.at[function].n_blocks)
         connect_copy(x, i, from, common_copy(x, function));
 }
 
 static void read_call(struct reader *r, const struct dh_inst *i)
 {
-    struct dh_inclusion *x = r->x;
-    uint32_t callee = dh_calls_callee(i);
+    struct dh_andersen *x = r->x;
+    uint32_t callee = dh_inst_callee_operand(i);
     if (callee >= i->n_operands)
         return;
     uint32_t function = dh_value_function(x->program, dh_operand(x->program, i, callee));
     if (function == DH_NONE) {
-        dh_vec_push(&x->calls, (struct dh_call_place){number_of(r, i), r->copy});
-        dh_inclusion_use(x, operand(r, i, callee),
-                         (struct dh_use){.kind = DH_USE_CALL, .other = (uint32_t)x->calls.n - 1});
+        dh_vec_push(&x->calls, (struct dh_copied_call){number_of(r, i), r->copy});
+        dh_andersen_add_constraint(
+            x, operand_variable(r, i, callee),
+            (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_CALL, .other = (uint32_t)x->calls.n - 1});
     } else if (x->program->functions.at[function].n_blocks) {
         connect_copy(x, i, r->c, copy_for(x, function, r->copy));
     }
@@ -374,10 +384,11 @@ static void read_call(struct reader *r, const struct dh_inst *i)
 static void read_return(struct reader *r, const struct dh_inst *i)
 {
     if (i->n_operands)
-        flow(r, operand(r, i, 0), r->c.registers + r->x->program->functions.at[r->c.function].n_registers, 0, 0);
+        add_edge(r, operand_variable(r, i, 0), r->c.registers + r->x->program->functions.at[r->c.function].n_registers,
+                 0, 0);
 }
 
-/* ---- all of it ---- */
+/* ---- the program ---- */
 
 static void read_inst(struct reader *r, const struct dh_inst *i)
 {
@@ -385,16 +396,16 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
     case DH_I_SLOT:
     case DH_I_ALLOC:
     case DH_I_REALLOC:
-        read_made(r, i);
+        read_allocation(r, i);
         break;
     case DH_I_COPY:
-        flow_all(r, i, 0, 1, 0);
+        add_edges(r, i, 0, 1, 0);
         break;
     case DH_I_PHI:
-        flow_all(r, i, 0, 2, 0);
+        add_edges(r, i, 0, 2, 0);
         break;
     case DH_I_SELECT:
-        flow_all(r, i, 1, 1, 0);
+        add_edges(r, i, 1, 1, 0);
         break;
     case DH_I_OFFSET:
         read_offset(r, i);
@@ -409,10 +420,10 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
         read_mix(r, i);
         break;
     case DH_I_LOAD:
-        read_load(r, operand(r, i, 0), result(r, i), i->size);
+        read_load(r, operand_variable(r, i, 0), result_variable(r, i), i->size);
         break;
     case DH_I_STORE:
-        read_stored(r, i);
+        read_plain_store(r, i);
         break;
     case DH_I_RMW:
     case DH_I_CAS:
@@ -428,7 +439,7 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
         break;
     case DH_I_FOREIGN:
     case DH_I_EXIT_THREAD:
-        give_away(r->x, &r->c, i, 0);
+        expose_operands(r->x, &r->c, i, 0);
         break;
     case DH_I_RETURN:
         read_return(r, i);
@@ -438,7 +449,7 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
     }
 }
 
-/* Numbers that pointers are made of, back to where they come from. */
+/* Numbers that are cast to pointers, backwards through arithmetic. */
 static void mark_cast(struct reader *r, const struct dh_inst *i)
 {
     const struct dh_program *p = r->x->program;
@@ -454,21 +465,19 @@ static void mark_cast(struct reader *r, const struct dh_inst *i)
 static void mark_casts(struct reader *r, const struct dh_function *f)
 {
     const struct dh_program *p = r->x->program;
-    for (int round = 0; round < 2; round++) /* again for what goes round a loop */
+    for (int round = 0; round < 2; round++) /* twice, for loops */
         for (uint32_t b = f->block + f->n_blocks; b-- > f->block;)
             for (uint32_t n = p->blocks.at[b].inst + p->blocks.at[b].n_insts; n-- > p->blocks.at[b].inst;)
                 mark_cast(r, &p->insts.at[n]);
 }
 
-static void read_copy(struct dh_inclusion *x, uint32_t copy)
+static void read_copy(struct dh_andersen *x, uint32_t copy)
 {
     const struct dh_program *p = x->program;
     struct reader r = {.x = x, .copy = copy, .c = x->copies.at[copy]};
     const struct dh_function *f = &p->functions.at[r.c.function];
-    r.defined = malloc((f->n_registers + 1u) * sizeof *r.defined);
-    r.cast = calloc(f->n_registers + 1u, 1);
-    if (!r.defined || !r.cast)
-        abort();
+    r.defined = dh_xmalloc((f->n_registers + 1u) * sizeof *r.defined);
+    r.cast = dh_xcalloc(f->n_registers + 1u, 1);
     memset(r.defined, 0xff, f->n_registers * sizeof *r.defined);
     mark_casts(&r, f);
     for (int round = 0; round < 2; round++)
@@ -482,7 +491,7 @@ static void read_copy(struct dh_inclusion *x, uint32_t copy)
     free(r.cast);
 }
 
-bool dh_inclusion_read_next(struct dh_inclusion *x)
+bool dh_andersen_read_next_clone(struct dh_andersen *x)
 {
     if (x->n_read == x->copies.n)
         return false;
@@ -490,49 +499,50 @@ bool dh_inclusion_read_next(struct dh_inclusion *x)
     return true;
 }
 
-static void read_constant(struct dh_inclusion *x, uint32_t n)
+static void read_constant(struct dh_andersen *x, uint32_t n)
 {
     const struct dh_constant *c = &x->program->constants.at[n];
     if (c->kind == DH_CONST_UNKNOWN) {
-        dh_inclusion_point(x, n, DH_ANYWHERE);
+        dh_andersen_add_pointee(x, n, DH_LOCATION_UNKNOWN);
     } else if (c->kind == DH_CONST_GLOBAL || c->kind == DH_CONST_FUNCTION) {
-        enum dh_made_kind kind = c->kind == DH_CONST_GLOBAL ? DH_MADE_GLOBAL : DH_MADE_FUNCTION;
+        enum dh_abstract_object_kind kind = c->kind == DH_CONST_GLOBAL ? DH_ABSTRACT_GLOBAL : DH_ABSTRACT_FUNCTION;
         int64_t offset = c->kind == DH_CONST_GLOBAL ? c->number : 0;
-        dh_inclusion_point(x, n, dh_inclusion_spot(x, dh_inclusion_object(x, kind, c->index), offset, 0));
+        dh_andersen_add_pointee(x, n,
+                                dh_andersen_get_location(x, dh_andersen_add_object(x, kind, c->index), offset, 0));
     }
 }
 
-/* Variables of libraries hold what nobody knows; but nobody writes to the tables of C++ classes. */
-static void read_global(struct dh_inclusion *x, uint32_t global)
+/* External variables hold unknown pointers; but vtables and type information are constant. */
+static void read_global(struct dh_andersen *x, uint32_t global)
 {
     const struct dh_program *p = x->program;
     const struct dh_global *g = &p->globals.at[global];
     bool outside = g->flags & DH_GLOBAL_EXTERNAL && strncmp(dh_program_string(p, g->name), "_ZT", 3) != 0;
     if (!outside && !g->n_initials)
         return;
-    uint32_t object = dh_inclusion_object(x, DH_MADE_GLOBAL, global);
+    uint32_t object = dh_andersen_add_object(x, DH_ABSTRACT_GLOBAL, global);
     if (outside) {
-        uint32_t at = dh_inclusion_variable(x);
-        dh_inclusion_point(x, at, dh_inclusion_spot(x, object, 0, 0));
-        dh_inclusion_use(x, at, (struct dh_use){.kind = DH_USE_EXPOSE});
+        uint32_t at = dh_andersen_add_variable(x);
+        dh_andersen_add_pointee(x, at, dh_andersen_get_location(x, object, 0, 0));
+        dh_andersen_add_constraint(x, at, (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_EXPOSE});
     }
     for (uint32_t k = g->initial; k < g->initial + g->n_initials; k++) {
-        uint32_t value = dh_inclusion_value(x, NULL, p->initials.at[k].value);
+        uint32_t value = dh_andersen_variable_of(x, NULL, p->initials.at[k].value);
         if (value != DH_NONE)
-            dh_inclusion_hold(x, dh_inclusion_spot(x, object, p->initials.at[k].offset, 0), value);
+            dh_andersen_add_initial(x, dh_andersen_get_location(x, object, p->initials.at[k].offset, 0), value);
     }
 }
 
-void dh_inclusion_read(struct dh_inclusion *x)
+void dh_andersen_read_constraints(struct dh_andersen *x)
 {
     const struct dh_program *p = x->program;
     x->max_copied = p->insts.n * COPY_TIMES > COPY_LEAST ? p->insts.n * COPY_TIMES : COPY_LEAST;
     while (x->variables.n < p->constants.n)
-        dh_inclusion_variable(x);
+        dh_andersen_add_variable(x);
     for (uint32_t n = 0; n < p->constants.n; n++)
         read_constant(x, n);
     for (uint32_t n = 0; n < p->globals.n; n++)
         read_global(x, n);
     for (size_t n = 0; n < p->roots.n; n++)
-        dh_inclusion_give(x, p->roots.at[n].function);
+        dh_andersen_expose_function(x, p->roots.at[n].function);
 }

@@ -3,6 +3,7 @@
 #include "analysis/interleavable.h"
 #include "analysis/races.h"
 #include "analysis/use_after_free.h"
+#include "base/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,11 @@ enum mark {
 };
 
 struct finder {
-    struct dh_safe *safe;
-    const struct dh_safe_question *q;
+    struct dh_race_free *safe;
+    const struct dh_race_free_query *q;
     const struct dh_program *p;
-    struct dh_shapes shapes;
-    struct dh_walk walk;
+    struct dh_points_to points_to;
+    struct dh_symex symex;
     struct dh_conflicts conflicts;
     uint8_t *reached; /* by function */
     uint8_t *open;    /* by function: code nobody knows may call it, or what calls it */
@@ -40,14 +41,6 @@ struct finder {
     uint8_t *late;    /* by instruction: what it accesses may be gone */
     const uint8_t *elements;
 };
-
-static void *zeroed(size_t n)
-{
-    void *p = calloc(n ? n : 1, 1);
-    if (!p)
-        abort();
-    return p;
-}
 
 static bool give_up(struct finder *f, const char *why, const char *what)
 {
@@ -62,7 +55,7 @@ static const char *name_of(const struct finder *f, uint32_t function)
     return dh_program_string(f->p, f->p->functions.at[function].name);
 }
 
-bool dh_safe_is_standard(const char *name)
+bool dh_is_cxx_library_copy(const char *name)
 {
     static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZTVNS", "_ZTVS", "_ZTIS", "_ZTINS"};
     for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++)
@@ -81,7 +74,7 @@ static bool is_open(const struct finder *f, uint32_t function)
 static bool is_closed(struct finder *f)
 {
     for (uint32_t n = 0; n < f->p->functions.n; n++)
-        if (is_open(f, n) && !dh_safe_is_standard(name_of(f, n)))
+        if (is_open(f, n) && !dh_is_cxx_library_copy(name_of(f, n)))
             return give_up(f, "others may call %s", name_of(f, n));
     for (uint32_t n = 0; n < f->p->globals.n; n++) {
         const struct dh_global *g = &f->p->globals.at[n];
@@ -102,19 +95,19 @@ static bool is_followed(struct finder *f)
 
 static bool may_be_anything(struct finder *f, uint32_t node)
 {
-    return f->shapes.graph.nodes.at[node].flags & DH_NODE_EXPOSED;
+    return f->points_to.graph.nodes.at[node].flags & DH_NODE_EXPOSED;
 }
 
 /* A function that code nobody knows can call back, in whichever thread. */
 static bool keeps_callbacks(struct finder *f)
 {
-    const struct dh_graph *g = &f->shapes.graph;
+    const struct dh_heap_graph *g = &f->points_to.graph;
     for (uint32_t n = 0; n < g->nodes.n; n++) {
         uint32_t first = g->nodes.at[n].origin, at = first;
         if (g->nodes.at[n].parent != n || !may_be_anything(f, n) || first == DH_NO_NODE)
             continue;
         do {
-            const struct dh_origin *o = &g->origins.at[at];
+            const struct dh_heap_origin *o = &g->origins.at[at];
             if (o->kind == DH_ORIGIN_FUNCTION && f->p->functions.at[o->index].n_blocks)
                 return give_up(f, "a function that nobody knows may call %s", name_of(f, o->index));
             at = o->next;
@@ -127,16 +120,16 @@ static bool keeps_callbacks(struct finder *f)
 static bool knows_calls(struct finder *f)
 {
     for (uint32_t b = 0; b < f->p->blocks.n; b++) {
-        const struct dh_block *block = &f->p->blocks.at[b];
+        const struct dh_basic_block *block = &f->p->blocks.at[b];
         for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++) {
             const struct dh_inst *i = &f->p->insts.at[n];
-            uint32_t callee = dh_calls_callee(i);
+            uint32_t callee = dh_inst_callee_operand(i);
             if (callee == DH_NONE || callee >= i->n_operands || i->op == DH_I_FOREIGN)
                 continue;
             dh_value v = dh_operand(f->p, i, callee);
             if (dh_value_function(f->p, v) != DH_NONE)
                 continue;
-            struct dh_cell c = dh_shapes_value(&f->shapes, block->function, v);
+            struct dh_heap_cell c = dh_points_to_value(&f->points_to, block->function, v);
             if (c.node == DH_NO_NODE || may_be_anything(f, c.node))
                 return give_up(f, "%s calls what nobody knows", name_of(f, block->function));
         }
@@ -159,8 +152,8 @@ static void reach(struct finder *f, uint32_t function, bool threads)
         f->reached[at] = 1;
         for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
             for (uint32_t i = f->p->blocks.at[b].inst; i < f->p->blocks.at[b].inst + f->p->blocks.at[b].n_insts; i++)
-                for (uint32_t it = dh_calls_first(&f->shapes.calls, i), to;
-                     dh_calls_next(&f->shapes.calls, i, &it, &to);)
+                for (uint32_t it = dh_call_graph_first(&f->points_to.calls, i), to;
+                     dh_call_graph_next(&f->points_to.calls, i, &it, &to);)
                     if (threads || dh_inst_class(&f->p->insts.at[i]) == DH_CLASS_CALL)
                         dh_vec_push(&todo, to);
     }
@@ -186,9 +179,9 @@ static void mark_inst(struct finder *f, uint8_t *marks, uint32_t inst, bool reac
     const struct dh_inst *i = &f->p->insts.at[inst];
     if (i->site >= f->safe->n_sites)
         return;
-    if (f->late[inst] & DH_LATE_ENDED)
+    if (f->late[inst] & DH_HAZARD_THREAD_ENDED)
         marks[i->site] |= MARK_RACY;
-    if (f->late[inst] & DH_LATE_FREED)
+    if (f->late[inst] & DH_HAZARD_FREED)
         marks[i->site] |= MARK_LATE;
     enum dh_inst_class class = dh_inst_class(i);
     if (is_plain(i))
@@ -208,15 +201,15 @@ static void mark_function(struct finder *f, uint32_t function, bool known)
 
 static bool is_racy(struct finder *f, uint32_t event)
 {
-    return f->conflicts.unsafe[event] || may_be_anything(f, f->walk.events.at[event].node);
+    return f->conflicts.unsafe[event] || may_be_anything(f, f->symex.events.at[event].node);
 }
 
 static void mark_events(struct finder *f)
 {
-    for (uint32_t n = 0; n < f->walk.events.n; n++) {
-        const struct dh_event *e = &f->walk.events.at[n];
+    for (uint32_t n = 0; n < f->symex.events.n; n++) {
+        const struct dh_symex_event *e = &f->symex.events.at[n];
         uint32_t site = f->p->insts.at[e->inst].site;
-        if ((e->kind != DH_EVENT_READ && e->kind != DH_EVENT_WRITE) || site >= f->safe->n_sites)
+        if ((e->kind != DH_SYMEX_READ && e->kind != DH_SYMEX_WRITE) || site >= f->safe->n_sites)
             continue;
         uint8_t *marks = marks_of(f, dh_inst_function(f->p, dh_program_block_of(f->p, e->inst)));
         marks[site] |= MARK_SHARED;
@@ -227,15 +220,15 @@ static void mark_events(struct finder *f)
 
 static void conclude(struct finder *f)
 {
-    struct dh_safe *s = f->safe;
+    struct dh_race_free *s = f->safe;
     for (size_t n = 0; n < (size_t)s->n_sites * (f->q->n_copies + 1); n++) {
         if (n >= s->n_sites && f->q->also & DH_SAFE_TRUSTS_COPIES)
             f->marks[n] &= MARK_SEEN | MARK_OTHER;
         unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
         unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_LATE);
         unsigned private = known && !(m & MARK_SHARED), unit = n < s->n_sites && ordered && !(m & MARK_UNIT);
-        s->of_site[n] = (uint8_t)((race ? DH_SAFE_RACE : 0) | (private ? DH_SAFE_PRIVATE : 0) |
-                                  (ordered && !race ? DH_SAFE_ORDERED : 0) | (unit ? DH_SAFE_UNIT : 0));
+        s->of_site[n] = (uint8_t)((race ? DH_PROVEN_RACE_FREE : 0) | (private ? DH_PROVEN_PRIVATE : 0) |
+                                  (ordered && !race ? DH_PROVEN_ORDERED : 0) | (unit ? DH_PROVEN_CONSISTENT : 0));
         if (n >= s->n_sites)
             continue;
         s->accesses += (m & MARK_SEEN) != 0;
@@ -251,9 +244,9 @@ enum { BUSY = 1, BUSY_NO_ARRAYS = 2 };
 
 static void mark_units(struct finder *f, uint8_t *busy)
 {
-    uint8_t *hot = dh_interleave_find(&f->walk, f->conflicts.unsafe);
-    for (uint32_t n = 0; n < f->walk.events.n; n++) {
-        uint32_t inst = f->walk.events.at[n].inst, site = f->p->insts.at[inst].site;
+    uint8_t *hot = dh_find_interleavable(&f->symex, f->conflicts.unsafe);
+    for (uint32_t n = 0; n < f->symex.events.n; n++) {
+        uint32_t inst = f->symex.events.at[n].inst, site = f->p->insts.at[inst].site;
         if (!hot[n])
             continue;
         if (site < f->safe->n_sites)
@@ -269,7 +262,7 @@ static uint8_t busy_with(const struct finder *f, const struct dh_inst *i)
     bool plain = i->op == DH_I_LOAD || i->op == DH_I_STORE || i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET;
     /* Atomics are not looked at, and of all others there are events. */
     if (!plain || i->order || i->flags & DH_INST_LIBRARY || i->site >= f->safe->n_sites ||
-        f->safe->of_site[i->site] & (DH_SAFE_UNIT | DH_SAFE_PRIVATE))
+        f->safe->of_site[i->site] & (DH_PROVEN_CONSISTENT | DH_PROVEN_PRIVATE))
         return 0;
     return f->elements && f->elements[i->site] ? BUSY : BUSY | BUSY_NO_ARRAYS;
 }
@@ -280,12 +273,12 @@ static void conclude_scopes(struct finder *f, uint8_t *busy)
     for (uint32_t b = 0; b < f->p->blocks.n; b++)
         for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
             busy[f->p->blocks.at[b].function] |= busy_with(f, &f->p->insts.at[f->p->blocks.at[b].inst + n]);
-    dh_interleave_spread(&f->shapes.calls, busy);
+    dh_spread_to_callers(&f->points_to.calls, busy);
     for (uint32_t n = 0; n < f->p->functions.n; n++) {
         uint32_t site = f->p->functions.at[n].site;
         if (site < f->safe->n_sites && f->p->functions.at[n].n_blocks)
-            f->safe->of_site[site] |= (uint8_t)((busy[n] & BUSY ? 0 : DH_SAFE_SCOPE) |
-                                                (busy[n] & BUSY_NO_ARRAYS ? 0 : DH_SAFE_SCOPE_NO_ARRAYS));
+            f->safe->of_site[site] |= (uint8_t)((busy[n] & BUSY ? 0 : DH_PROVEN_SCOPE) |
+                                                (busy[n] & BUSY_NO_ARRAYS ? 0 : DH_PROVEN_SCOPE_NO_ARRAYS));
     }
 }
 
@@ -294,23 +287,23 @@ static void conclude_scopes(struct finder *f, uint8_t *busy)
 /* Accesses that are not safe in some contexts and could be in others. */
 static void choose_copies(struct finder *f)
 {
-    uint8_t *racy = zeroed(f->walk.events.n), *accesses = zeroed(f->p->insts.n);
+    uint8_t *racy = dh_xcalloc(f->symex.events.n, 1), *accesses = dh_xcalloc(f->p->insts.n, 1);
     for (uint32_t n = 0; n < f->p->insts.n; n++)
-        accesses[n] =
-            is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->safe->n_sites && !(f->late[n] & DH_LATE_ENDED);
-    for (uint32_t n = 0; n < f->walk.events.n; n++) {
-        const struct dh_event *e = &f->walk.events.at[n];
-        bool access = e->kind == DH_EVENT_READ || e->kind == DH_EVENT_WRITE;
+        accesses[n] = is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->safe->n_sites &&
+                      !(f->late[n] & DH_HAZARD_THREAD_ENDED);
+    for (uint32_t n = 0; n < f->symex.events.n; n++) {
+        const struct dh_symex_event *e = &f->symex.events.at[n];
+        bool access = e->kind == DH_SYMEX_READ || e->kind == DH_SYMEX_WRITE;
         racy[n] = access && accesses[e->inst] && is_racy(f, n);
     }
-    struct dh_special_question q = {.walk = &f->walk,
-                                    .racy = racy,
-                                    .open = f->open,
-                                    .accesses = accesses,
-                                    .copyable = f->q->copyable,
-                                    .first_call = f->safe->n_sites,
-                                    .reckless = f->q->also & DH_SAFE_TRUSTS_COPIES};
-    dh_special_choose(f->q->special, &q);
+    struct dh_clone_query q = {.symex = &f->symex,
+                               .racy = racy,
+                               .open = f->open,
+                               .accesses = accesses,
+                               .copyable = f->q->copyable,
+                               .first_call = f->safe->n_sites,
+                               .reckless = f->q->also & DH_SAFE_TRUSTS_COPIES};
+    dh_function_clones_choose(f->q->special, &q);
     free(racy);
     free(accesses);
 }
@@ -321,18 +314,18 @@ static void choose_copies(struct finder *f)
 static void doubt_threads(struct finder *f)
 {
     bool starts = false;
-    for (size_t t = 0; t < f->walk.threads.n; t++)
-        for (size_t c = 0; c < f->walk.threads.n; c++)
-            starts |= f->walk.threads.at[t].creators >> c & 1 && f->walk.threads.at[c].kind == DH_ROOT_CONSTRUCTOR;
-    for (size_t t = 0; t < f->walk.threads.n; t++)
-        f->walk.threads.at[t].sequential &= f->walk.threads.at[t].kind == DH_ROOT_CONSTRUCTOR && !starts;
+    for (size_t t = 0; t < f->symex.threads.n; t++)
+        for (size_t c = 0; c < f->symex.threads.n; c++)
+            starts |= f->symex.threads.at[t].creators >> c & 1 && f->symex.threads.at[c].kind == DH_ROOT_CONSTRUCTOR;
+    for (size_t t = 0; t < f->symex.threads.n; t++)
+        f->symex.threads.at[t].sequential &= f->symex.threads.at[t].kind == DH_ROOT_CONSTRUCTOR && !starts;
 }
 
 static bool read_shapes(struct finder *f)
 {
     enum { PASSES_MAX = 24 };
-    dh_shapes_run(&f->shapes);
-    if (f->shapes.passes >= PASSES_MAX)
+    dh_points_to_run(&f->points_to);
+    if (f->points_to.passes >= PASSES_MAX)
         return give_up(f, "%s", "calls through pointers lead ever further");
     return keeps_callbacks(f) && knows_calls(f);
 }
@@ -351,7 +344,7 @@ struct lock_uses {
     DH_VEC(uint32_t) events; /* by node */
 };
 
-static const struct dh_event *events_to_sort;
+static const struct dh_symex_event *events_to_sort;
 static int by_node(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b, p = events_to_sort[x].node, q = events_to_sort[y].node;
@@ -360,10 +353,10 @@ static int by_node(const void *a, const void *b)
 
 static void find_lock_uses(const struct finder *f, struct lock_uses *u)
 {
-    for (uint32_t n = 0; n < f->walk.events.n; n++)
-        if (f->walk.events.at[n].flags & DH_EVENT_LOCK_USE)
+    for (uint32_t n = 0; n < f->symex.events.n; n++)
+        if (f->symex.events.at[n].flags & DH_SYMEX_LOCK_USE)
             dh_vec_push(&u->events, n);
-    events_to_sort = f->walk.events.at;
+    events_to_sort = f->symex.events.at;
     if (u->events.n)
         qsort(u->events.at, u->events.n, sizeof *u->events.at, by_node);
 }
@@ -374,11 +367,11 @@ static bool is_remade(struct finder *f, const struct lock_uses *u, size_t first,
 {
     const uint64_t before = proofs() & ~(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
     for (size_t n = first; n < end; n++) {
-        const struct dh_event *made = &f->walk.events.at[u->events.at[n]];
-        for (size_t k = first; made->kind == DH_EVENT_WRITE && k < end; k++) {
+        const struct dh_symex_event *made = &f->symex.events.at[u->events.at[n]];
+        for (size_t k = first; made->kind == DH_SYMEX_WRITE && k < end; k++) {
             if (k == n)
                 continue;
-            enum dh_argument g = dh_conflicts_argue(&f->walk, made, &f->walk.events.at[u->events.at[k]], false);
+            enum dh_argument g = dh_conflicts_argue(&f->symex, made, &f->symex.events.at[u->events.at[k]], false);
             if (g == DH_ARGUMENT_COUNT || !(before >> g & 1))
                 return true;
         }
@@ -391,11 +384,11 @@ static void doubt_locks(struct finder *f)
     struct lock_uses u = {{0}};
     find_lock_uses(f, &u);
     for (size_t first = 0, end; first < u.events.n; first = end) {
-        uint32_t node = f->walk.events.at[u.events.at[first]].node;
-        for (end = first; end < u.events.n && f->walk.events.at[u.events.at[end]].node == node;)
+        uint32_t node = f->symex.events.at[u.events.at[first]].node;
+        for (end = first; end < u.events.n && f->symex.events.at[u.events.at[end]].node == node;)
             end++;
         if (is_remade(f, &u, first, end))
-            f->shapes.graph.nodes.at[node].flags |= DH_NODE_REMADE;
+            f->points_to.graph.nodes.at[node].flags |= DH_NODE_LOCK_REINIT;
     }
     dh_vec_release(&u.events);
 }
@@ -410,7 +403,7 @@ static bool mixes_handles(struct finder *f)
             const struct dh_inst *i = &f->p->insts.at[f->p->blocks.at[b].inst + n];
             if (i->op != DH_I_CREATE)
                 continue;
-            uint32_t node = dh_shapes_value(&f->shapes, f->p->blocks.at[b].function, dh_operand(f->p, i, 0)).node;
+            uint32_t node = dh_points_to_value(&f->points_to, f->p->blocks.at[b].function, dh_operand(f->p, i, 0)).node;
             for (size_t k = 0; k < nodes.n; k++)
                 mixed |= nodes.at[k] == node;
             dh_vec_push(&nodes, node);
@@ -422,9 +415,9 @@ static bool mixes_handles(struct finder *f)
 static void reach_some(struct finder *f, bool main)
 {
     memset(f->reached, 0, f->p->functions.n);
-    for (size_t t = 0; t < f->walk.threads.n; t++)
-        if ((f->walk.threads.at[t].kind == DH_ROOT_MAIN) == main)
-            reach(f, f->walk.threads.at[t].function, false);
+    for (size_t t = 0; t < f->symex.threads.n; t++)
+        if ((f->symex.threads.at[t].kind == DH_ROOT_MAIN) == main)
+            reach(f, f->symex.threads.at[t].function, false);
 }
 
 /* Main that leaves by pthread_exit ends before the process. */
@@ -445,7 +438,7 @@ static void find_late(struct finder *f)
         memset(f->reached, 1, f->p->functions.n);
     else
         reach_some(f, false);
-    f->late = dh_freed_find(&f->walk, f->reached);
+    f->late = dh_use_after_free_find(&f->symex, f->reached);
     memset(f->reached, 0, f->p->functions.n);
 }
 
@@ -453,7 +446,7 @@ static void find_late(struct finder *f)
 static bool knows_objects(struct finder *f)
 {
     for (uint32_t n = 0; n < f->p->insts.n; n++) {
-        uint32_t function = f->late[n] & DH_LATE_LOST && is_plain(&f->p->insts.at[n])
+        uint32_t function = f->late[n] & DH_HAZARD_UNKNOWN_POINTER && is_plain(&f->p->insts.at[n])
                                 ? dh_inst_function(f->p, dh_program_block_of(f->p, n))
                                 : DH_NONE;
         if (function != DH_NONE && f->reached[function])
@@ -465,7 +458,7 @@ static bool knows_objects(struct finder *f)
 static void judge(struct finder *f)
 {
     find_late(f);
-    dh_conflicts_init(&f->conflicts, &f->walk);
+    dh_conflicts_init(&f->conflicts, &f->symex);
     doubt_threads(f);
     f->conflicts.trusted = proofs() | (f->q->also & ~DH_SAFE_TRUSTS_COPIES);
     doubt_locks(f);
@@ -477,13 +470,13 @@ static void judge(struct finder *f)
         if (is_open(f, n))
             reach(f, n, true);
     f->open = f->reached;
-    f->reached = zeroed(f->p->functions.n);
-    for (size_t t = 0; t < f->walk.threads.n; t++)
-        reach(f, f->walk.threads.at[t].function, true);
+    f->reached = dh_xcalloc(f->p->functions.n, 1);
+    for (size_t t = 0; t < f->symex.threads.n; t++)
+        reach(f, f->symex.threads.at[t].function, true);
     for (uint32_t n = 0; n < f->p->functions.n; n++)
         mark_function(f, n, f->reached[n] && !f->open[n]);
     mark_events(f);
-    uint8_t *busy = zeroed(f->p->functions.n);
+    uint8_t *busy = dh_xcalloc(f->p->functions.n, 1);
     mark_units(f, busy);
     if (knows_objects(f)) {
         conclude(f);
@@ -497,20 +490,20 @@ static void judge(struct finder *f)
 
 static void walk(struct finder *f)
 {
-    dh_walk_init(&f->walk, &f->shapes);
-    f->walk.strict = true;
-    f->walk.traced = f->q->special;
-    dh_walk_run(&f->walk);
-    if (f->walk.incomplete)
+    dh_symex_init(&f->symex, &f->points_to);
+    f->symex.strict = true;
+    f->symex.keep_contexts = f->q->special;
+    dh_symex_run(&f->symex);
+    if (f->symex.incomplete)
         give_up(f, "%s", "the budget of the analysis was used up");
     else
         judge(f);
-    dh_walk_release(&f->walk);
+    dh_symex_release(&f->symex);
 }
 
 _Static_assert(DH_ARGUMENT_COUNT < 63, "one bit is for copies");
 
-uint64_t dh_safe_argument(const char *name, size_t n)
+uint64_t dh_argument_bit(const char *name, size_t n)
 {
     static const char *const names[] = {
 #define DH_ARGUMENT(id, proof, text) #id,
@@ -523,17 +516,18 @@ uint64_t dh_safe_argument(const char *name, size_t n)
     return n == strlen("COPIES") && strncmp("COPIES", name, n) == 0 ? DH_SAFE_TRUSTS_COPIES : 0;
 }
 
-void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q)
+void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const struct dh_race_free_query *q)
 {
     size_t rows = (size_t)q->n_sites * (q->n_copies + 1);
-    *s = (struct dh_safe){.of_site = zeroed(rows), .n_sites = q->n_sites};
-    struct finder f = {.safe = s, .q = q, .p = p, .reached = zeroed(p->functions.n), .marks = zeroed(rows)};
+    *s = (struct dh_race_free){.of_site = dh_xcalloc(rows, 1), .n_sites = q->n_sites};
+    struct finder f = {
+        .safe = s, .q = q, .p = p, .reached = dh_xcalloc(p->functions.n, 1), .marks = dh_xcalloc(rows, 1)};
     f.elements = q->elements;
     if (is_closed(&f) && is_followed(&f)) {
-        dh_shapes_init(&f.shapes, p);
+        dh_points_to_init(&f.points_to, p);
         if (read_shapes(&f))
             walk(&f);
-        dh_shapes_release(&f.shapes);
+        dh_points_to_release(&f.points_to);
     }
     free(f.reached);
     free(f.open);
@@ -541,7 +535,7 @@ void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh
     free(f.late);
 }
 
-void dh_safe_release(struct dh_safe *s)
+void dh_race_free_release(struct dh_race_free *s)
 {
     free(s->of_site);
     s->of_site = NULL;

@@ -1,55 +1,55 @@
-/* Which accesses need not be watched, by proofs alone. Layer: analysis.
- * Customs and guesses that keep a report short count for nothing here: what a detector could find with everything
- * watched, it finds without the accesses called safe. Where the program does what the analysis does not follow, nothing
- * is safe, and `gave_up` says why. Owned by the caller. */
+/* Sparse instrumentation (003 ch. 7): which accesses need no check, by proofs alone. Layer: analysis.
+ * Heuristics count for nothing here: what a detector can find when everything is checked, it finds without the accesses
+ * called safe. Where the program does what the analysis does not model, nothing is safe, and `gave_up` says why. Owned
+ * by the caller. */
 #ifndef DH_ANALYSIS_RACE_FREE_PROOFS_H
 #define DH_ANALYSIS_RACE_FREE_PROOFS_H
 
 #include "analysis/function_clones.h"
 
-enum dh_safety {
-    DH_SAFE_RACE = 1 << 0,    /* never one of two conflicting accesses that nothing orders */
-    DH_SAFE_PRIVATE = 1 << 1, /* only one thread ever gets at what it accesses, or nobody writes there */
-    DH_SAFE_ORDERED = 1 << 2, /* as RACE, but what it accesses may have been freed before */
-    DH_SAFE_UNIT = 1 << 3,    /* no part of what the consistency detector tells of (interleave.h) */
-    /* Of the row of a function: none of the accesses it may have under way, its callees' too, is without UNIT; leaving
-     * elements of arrays aside. */
-    DH_SAFE_SCOPE = 1 << 4,
-    DH_SAFE_SCOPE_NO_ARRAYS = 1 << 5
+enum dh_access_proof {
+    DH_PROVEN_RACE_FREE = 1 << 0,  /* never one of two conflicting accesses that are unordered */
+    DH_PROVEN_PRIVATE = 1 << 1,    /* thread-confined, or never written */
+    DH_PROVEN_ORDERED = 1 << 2,    /* as RACE_FREE, but the object may have been freed before */
+    DH_PROVEN_CONSISTENT = 1 << 3, /* no part of any object inconsistency (interleavable.h) */
+    /* Of the row of a function: all accesses of its scope, those of callees too, are CONSISTENT; or all but elements of
+     * arrays. */
+    DH_PROVEN_SCOPE = 1 << 4,
+    DH_PROVEN_SCOPE_NO_ARRAYS = 1 << 5
 };
 
-struct dh_safe {
-    uint8_t *of_site; /* dh_safety, by row of the site table; then the same for each copy of a function */
+struct dh_race_free {
+    uint8_t *of_site; /* dh_access_proof, by row of the site table; then the same for each copy of a function */
     uint32_t n_sites;
     uint32_t accesses, race, private; /* sites that are plain accesses, and how many of them are safe */
-    uint32_t unit;                    /* of them without any part in what the consistency detector tells */
+    uint32_t unit;                    /* of them: CONSISTENT */
     char gave_up[120];                /* "" = no */
 };
 
-/* One more "argument" for tests: whatever a copy does is safe, whoever calls it. */
+/* One more "argument" for tests: whatever a clone does is safe in every context. */
 #define DH_SAFE_TRUSTS_COPIES (1ull << 63)
 
-struct dh_safe_question {
+struct dh_race_free_query {
     uint32_t n_sites;
-    const uint8_t *elements; /* by site: it accesses an element of an array; NULL: nobody can tell */
+    const uint8_t *elements; /* by site: it accesses an element of an array; NULL: not known */
     uint64_t also; /* arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must
             see a wrong one caught */
-    /* Copies that may pay, NULL: nobody asks; which functions can be copied; calls with sites from n_sites on can be
+    /* Out: clones that may pay, may be NULL; which functions can be cloned; calls with sites from n_sites on can be
      * redirected. */
-    struct dh_special *special;
+    struct dh_function_clones *special;
     const uint8_t *copyable;
-    /* The program has copies already: by function its number, 0 = it is an original. NULL: it has none. */
+    /* The program has clones already: by function the number of the clone, 0 = an original. NULL: it has none. */
     const uint32_t *copies;
     uint32_t n_copies;
 };
 
-/* `p`: read strictly (ir/model.h). */
-void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q);
-/* Functions of the C++ library that programs have copies of; libraries may call these on what they were given, so they
- * stay watched, but they do nothing else. */
-bool dh_safe_is_standard(const char *name);
+/* `p`: read strictly (ir/model_reader.h). */
+void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const struct dh_race_free_query *q);
+/* Functions of the C++ library that programs have copies of; libraries may call these on objects of the program,
+ * so they stay instrumented, but they do nothing else. */
+bool dh_is_cxx_library_copy(const char *name);
 /* The bit of an argument by its name in arguments.def, or of "COPIES"; 0: there is none. */
-uint64_t dh_safe_argument(const char *name, size_t n);
-void dh_safe_release(struct dh_safe *s);
+uint64_t dh_argument_bit(const char *name, size_t n);
+void dh_race_free_release(struct dh_race_free *s);
 
 #endif

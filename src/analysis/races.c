@@ -4,11 +4,14 @@
 #include "analysis/atomic_sync.h"
 #include "analysis/heuristics.h"
 #include "analysis/may_happen_in_parallel.h"
+#include "analysis/source_names.h"
+#include "base/alloc.h"
+#include "base/set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Every instruction that takes part is named, but not with everybody. */
+/* Every instruction in a conflict is reported, but not with every partner. */
 enum { ENOUGH = 12, ENOUGH_BLURRED = 3 };
 
 static const struct {
@@ -27,12 +30,12 @@ const char *dh_argument_text(enum dh_argument a)
 
 enum dh_argument_kind dh_argument_kind(enum dh_argument a)
 {
-    return a < DH_ARGUMENT_COUNT ? arguments[a].kind : DH_ARGUMENT_IS_CUSTOM;
+    return a < DH_ARGUMENT_COUNT ? arguments[a].kind : DH_ARGUMENT_IS_HEURISTIC;
 }
 
-static bool is_no_custom(enum dh_argument a)
+static bool is_not_heuristic(enum dh_argument a)
 {
-    return dh_argument_kind(a) != DH_ARGUMENT_IS_CUSTOM;
+    return dh_argument_kind(a) != DH_ARGUMENT_IS_HEURISTIC;
 }
 
 const char *dh_conflict_class_name(enum dh_conflict_class c)
@@ -43,10 +46,10 @@ const char *dh_conflict_class_name(enum dh_conflict_class c)
 
 /* ---- order by starts and joins ---- */
 
-/* By custom, as long as this thread is one of those that start them. */
-static bool after_end(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+/* Heuristically, as long as this thread is one of their creators. */
+static bool after_end(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    return w->threads.at[a->thread].unique && w->orders.at[a->order].ended >> b->thread & 1 &&
+    return w->threads.at[a->thread].unique && w->orders.at[a->order].joined_heuristic >> b->thread & 1 &&
            w->threads.at[b->thread].creators >> a->thread & 1;
 }
 
@@ -65,23 +68,23 @@ static bool elements_meet(int64_t gap, int64_t stride, int64_t a_size, int64_t b
     return gap < a_size || stride - gap < b_size;
 }
 
-/* False: both have an end, and one ends before the other begins. */
-static bool reaches_meet(const struct dh_event *a, int64_t a_size, const struct dh_event *b, int64_t b_size)
+/* False: both are bounded, and one ends before the other begins. */
+static bool reaches_meet(const struct dh_symex_event *a, int64_t a_size, const struct dh_symex_event *b, int64_t b_size)
 {
-    if (a->reach == UINT32_MAX || b->reach == UINT32_MAX)
+    if (a->index_extent == UINT32_MAX || b->index_extent == UINT32_MAX)
         return true;
-    return ranges_meet(a->offset, a->reach > a_size ? a->reach : a_size, b->offset,
-                       b->reach > b_size ? b->reach : b_size);
+    return ranges_meet(a->offset, a->index_extent > a_size ? a->index_extent : a_size, b->offset,
+                       b->index_extent > b_size ? b->index_extent : b_size);
 }
 
-bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+bool dh_events_may_overlap(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     int64_t a_size = a->size ? a->size : INT32_MAX, b_size = b->size ? b->size : INT32_MAX;
-    if (w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED || a->flags & b->flags & DH_EVENT_WILD)
+    if (w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED || a->flags & b->flags & DH_SYMEX_UNKNOWN_INDEX)
         return true;
-    if (a->flags & DH_EVENT_WILD)
+    if (a->flags & DH_SYMEX_UNKNOWN_INDEX)
         return b->offset + b_size > a->offset;
-    if (b->flags & DH_EVENT_WILD)
+    if (b->flags & DH_SYMEX_UNKNOWN_INDEX)
         return a->offset + a_size > b->offset;
     if (ranges_meet(a->offset, a_size, b->offset, b_size))
         return true;
@@ -90,8 +93,8 @@ bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, co
     if (a->stride && a->stride == b->stride)
         return elements_meet(b->offset - a->offset, a->stride, a_size, b_size);
     /* What goes in smaller steps is an array inside the other's element, from its offset on. */
-    const struct dh_event *small = !a->stride ? b : !b->stride ? a : a->stride < b->stride ? a : b;
-    const struct dh_event *other = small == a ? b : a;
+    const struct dh_symex_event *small = !a->stride ? b : !b->stride ? a : a->stride < b->stride ? a : b;
+    const struct dh_symex_event *other = small == a ? b : a;
     int64_t gap = (int64_t)other->offset - small->offset, o_size = other == a ? a_size : b_size;
     if (!small->stride || gap + o_size <= 0)
         return false;
@@ -100,59 +103,61 @@ bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, co
 
 /* ---- locks ---- */
 
-static bool belongs(const struct dh_held *h)
+static bool belongs(const struct dh_symex_lock *h)
 {
-    return h->relation == DH_RELATION_SAME || h->relation == DH_RELATION_HOST || h->relation == DH_RELATION_NEAR;
+    return h->relation == DH_RELATION_SAME || h->relation == DH_RELATION_OWNER || h->relation == DH_RELATION_NEAR;
 }
 
-static enum dh_argument one_lock(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
-                                 const struct dh_held *b)
+static enum dh_argument one_lock(const struct dh_symex *w, const struct dh_symex_event *e,
+                                 const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     if (a->node != b->node || a->offset != b->offset || (a->mode && b->mode))
         return DH_ARGUMENT_COUNT;
-    bool one = dh_walk_unique(w, a->node), remade = w->shapes->graph.nodes.at[a->node].flags & DH_NODE_REMADE;
+    bool one = dh_symex_is_unique(w, a->node),
+         remade = w->points_to->graph.nodes.at[a->node].flags & DH_NODE_LOCK_REINIT;
     if (one && !a->element && !b->element && !remade)
         return DH_ARGUMENT_LOCK;
-    bool blur = w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED;
+    bool collapsed = w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED;
     bool near = a->relation == DH_RELATION_NEAR || b->relation == DH_RELATION_NEAR;
-    if (!blur && near && belongs(a) && belongs(b))
+    if (!collapsed && near && belongs(a) && belongs(b))
         return DH_ARGUMENT_LOCK_NEAR;
     bool reached = a->relation == DH_RELATION_REACHED || b->relation == DH_RELATION_REACHED;
-    if (!blur && reached && a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE)
+    if (!collapsed && reached && a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE)
         return DH_ARGUMENT_LOCK_REACHED;
-    if (blur || a->relation != b->relation)
+    if (collapsed || a->relation != b->relation)
         return DH_ARGUMENT_COUNT;
     if (a->relation == DH_RELATION_SAME && a->node == e->node)
         return DH_ARGUMENT_INSTANCE_LOCK;
-    if (a->relation == DH_RELATION_HOST)
-        return DH_ARGUMENT_HOST_LOCK;
-    if (a->relation == DH_RELATION_INDEX && one && dh_walk_unique(w, e->node))
+    if (a->relation == DH_RELATION_OWNER)
+        return DH_ARGUMENT_OWNER_LOCK;
+    if (a->relation == DH_RELATION_INDEX && one && dh_symex_is_unique(w, e->node))
         return DH_ARGUMENT_INDEX_LOCK;
     return DH_ARGUMENT_COUNT;
 }
 
-static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
-                                      const struct dh_held *b)
+static enum dh_argument lock_argument(const struct dh_symex *w, const struct dh_symex_event *e,
+                                      const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     enum dh_argument g = one_lock(w, e, a, b);
-    if (!a->made && !b->made)
+    if (!a->sync_kind && !b->sync_kind)
         return g;
-    bool same = a->node == b->node && a->offset == b->offset && a->made == b->made && !(a->mode && b->mode);
+    bool same = a->node == b->node && a->offset == b->offset && a->sync_kind == b->sync_kind && !(a->mode && b->mode);
     bool related = a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE;
     if (!same || (g == DH_ARGUMENT_COUNT && !related) ||
-        dh_made_is_plain(&w->state->made, (struct dh_cell){a->node, a->offset}))
+        dh_atomic_sync_has_plain_store(&w->state->atomics, (struct dh_heap_cell){a->node, a->offset}))
         return DH_ARGUMENT_COUNT;
-    return DH_ARGUMENT_MADE_LOCK;
+    return DH_ARGUMENT_ATOMIC_LOCK;
 }
 
-static enum dh_argument common_lock(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static enum dh_argument common_lock(const struct dh_symex *w, const struct dh_symex_event *a,
+                                    const struct dh_symex_event *b)
 {
     const struct dh_lockset *la = &w->locksets.at[a->lockset], *lb = &w->locksets.at[b->lockset];
     enum dh_argument best = DH_ARGUMENT_COUNT;
     for (uint32_t n = 0; n < la->n; n++)
         for (uint32_t k = 0; k < lb->n; k++) {
             enum dh_argument g = lock_argument(w, a, &w->held.at[la->first + n], &w->held.at[lb->first + k]);
-            if (is_no_custom(g))
+            if (is_not_heuristic(g))
                 return g;
             if (g != DH_ARGUMENT_COUNT)
                 best = g;
@@ -160,7 +165,7 @@ static enum dh_argument common_lock(const struct dh_walk *w, const struct dh_eve
     return best;
 }
 
-static bool shares_lock(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool shares_lock(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_lockset *la = &w->locksets.at[a->lockset], *lb = &w->locksets.at[b->lockset];
     for (uint32_t n = 0; n < la->n; n++)
@@ -173,76 +178,79 @@ static bool shares_lock(const struct dh_walk *w, const struct dh_event *a, const
 
 /* ---- all arguments ---- */
 
-static bool own_objects(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool own_objects(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     uint32_t both = a->flags & b->flags;
-    return a->thread == b->thread && w->threads.at[a->thread].own_argument && both & (DH_EVENT_OWN | DH_EVENT_OWN_VIA);
+    return a->thread == b->thread && w->threads.at[a->thread].own_argument &&
+           both & (DH_SYMEX_OWN | DH_SYMEX_OWN_REACHED);
 }
 
-static bool own_objects_nearly(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool own_objects_nearly(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    uint32_t own = DH_EVENT_OWN | DH_EVENT_OWN_VIA | DH_EVENT_OWN_NEAR;
+    uint32_t own = DH_SYMEX_OWN | DH_SYMEX_OWN_REACHED | DH_SYMEX_OWN_NEAR;
     return a->thread == b->thread && w->threads.at[a->thread].own_argument && a->flags & own && b->flags & own;
 }
 
-/* `a` goes through the elements that threads like b's are given, one each. */
-static bool handed_over(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+/* `a` iterates over the elements that are passed to threads of b's kind, one each. */
+static bool handed_over(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    const struct dh_thread *t = &w->threads.at[b->thread];
-    if (!(b->flags & DH_EVENT_OWN) || !t->own_argument || t->creators != (dh_threads)1 << a->thread ||
+    const struct dh_abstract_thread *t = &w->threads.at[b->thread];
+    if (!(b->flags & DH_SYMEX_OWN) || !t->own_argument || t->creators != (dh_thread_set)1 << a->thread ||
         !w->threads.at[a->thread].unique)
         return false;
-    return (a->flags & DH_EVENT_UNHANDED && a->loop == t->loop) ||
-           (a->rejoined >> b->thread & 1 && t->handle_offset != INT32_MIN);
+    return (a->flags & DH_SYMEX_NOT_PASSED && a->loop == t->loop) ||
+           (a->element_joined >> b->thread & 1 && t->handle_offset != INT32_MIN);
 }
 
-static bool own_parts(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool own_parts(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    if (a->flags & b->flags & (DH_EVENT_OWN_RANGE | DH_EVENT_OWN_FOUND) && a->thread == b->thread &&
+    if (a->flags & b->flags & (DH_SYMEX_OWN_RANGE | DH_SYMEX_OWN_FOUND) && a->thread == b->thread &&
         w->threads.at[a->thread].own_argument)
         return true;
     return a->thread == b->thread && w->threads.at[a->thread].own_argument &&
-           a->flags & b->flags & DH_EVENT_OWN_INDEX && a->offset == b->offset && a->stride == b->stride &&
-           dh_walk_unique(w, a->node);
+           a->flags & b->flags & DH_SYMEX_OWN_INDEX && a->offset == b->offset && a->stride == b->stride &&
+           dh_symex_is_unique(w, a->node);
 }
 
-static bool apart_by_barrier(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool apart_by_barrier(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     uint64_t p = w->orders.at[a->order].phase, q = w->orders.at[b->order].phase;
     return a->thread == b->thread && (p | q) > 1 && !(p & q);
 }
 
-/* `a` frees what it gave to a thread that may still be at work on it: whoever frees waits for others somehow, but here
- * nobody else could know. */
-static bool frees_what_it_gave(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+/* `a` frees what it passed to a thread that may still use it: a thread that frees usually waits for others somehow, but
+ * here nothing else could tell it. */
+static bool frees_what_it_gave(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    return a->flags & DH_EVENT_FREE && b->flags & (DH_EVENT_OWN | DH_EVENT_OWN_VIA) && a->thread != b->thread &&
+    return a->flags & DH_SYMEX_FREE && b->flags & (DH_SYMEX_OWN | DH_SYMEX_OWN_REACHED) && a->thread != b->thread &&
            w->threads.at[b->thread].creators >> a->thread & 1;
 }
 
-/* All that does not depend on which bytes are touched. */
-static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
+/* All arguments that do not depend on which bytes are accessed. */
+static enum dh_argument argue_apart(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                                    bool weak)
 {
-    if (a->kind != DH_EVENT_WRITE && b->kind != DH_EVENT_WRITE)
+    if (a->kind != DH_SYMEX_WRITE && b->kind != DH_SYMEX_WRITE)
         return DH_ARGUMENT_READS;
-    if (a->flags & b->flags & DH_EVENT_ATOMIC)
+    if (a->flags & b->flags & DH_SYMEX_ATOMIC)
         return DH_ARGUMENT_ATOMIC;
     if (a->thread == b->thread && w->threads.at[a->thread].unique)
         return DH_ARGUMENT_ONE_THREAD;
-    if (a->thread == b->thread && a->alone && a->alone == b->alone && w->threads.at[a->thread].own_argument)
+    if (a->thread == b->thread && a->only_instance && a->only_instance == b->only_instance &&
+        w->threads.at[a->thread].own_argument)
         return DH_ARGUMENT_ONE_INSTANCE;
     if (w->threads.at[a->thread].sequential || w->threads.at[b->thread].sequential)
         return DH_ARGUMENT_ALONE;
-    if (!weak && (a->flags | b->flags) & DH_EVENT_FRESH)
+    if (!weak && (a->flags | b->flags) & DH_SYMEX_FRESH)
         return DH_ARGUMENT_FRESH;
     if (dh_before_start(w, a, b) || dh_before_start(w, b, a))
         return DH_ARGUMENT_START;
     if (dh_after_join(w, a, b) || dh_after_join(w, b, a) || dh_threads_alternate(w, a->thread, b->thread))
         return DH_ARGUMENT_JOIN;
     enum dh_argument lock = common_lock(w, a, b);
-    if (is_no_custom(lock))
+    if (is_not_heuristic(lock))
         return lock;
-    if (a->flags & b->flags & DH_EVENT_MINE)
+    if (a->flags & b->flags & DH_SYMEX_ALLOCATED_HERE)
         return DH_ARGUMENT_OWN_MADE;
     if (own_objects(w, a, b))
         return DH_ARGUMENT_OWN;
@@ -252,26 +260,26 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return lock;
     if (own_objects_nearly(w, a, b))
         return DH_ARGUMENT_OWN_NEAR;
-    if (after_end(w, a, b) || after_end(w, b, a) || dh_threads_alternate_by_custom(w, a->thread, b->thread))
-        return DH_ARGUMENT_ENDED;
+    if (after_end(w, a, b) || after_end(w, b, a) || dh_threads_alternate_heuristically(w, a->thread, b->thread))
+        return DH_ARGUMENT_HEURISTIC_JOIN;
     if (apart_by_barrier(w, a, b))
         return DH_ARGUMENT_BARRIER;
-    if ((a->flags | b->flags) & DH_EVENT_OWNERS || a->flags & b->flags & DH_EVENT_SOLE)
+    if ((a->flags | b->flags) & DH_SYMEX_CONSTRUCTION || a->flags & b->flags & DH_SYMEX_SOLELY_OWNED)
         return DH_ARGUMENT_OWNERS;
-    if ((a->flags | b->flags) & DH_EVENT_FREE && !frees_what_it_gave(w, a, b) && !frees_what_it_gave(w, b, a))
+    if ((a->flags | b->flags) & DH_SYMEX_FREE && !frees_what_it_gave(w, a, b) && !frees_what_it_gave(w, b, a))
         return DH_ARGUMENT_RELEASED;
-    if ((a->flags | b->flags) & DH_EVENT_UNWINDING)
+    if ((a->flags | b->flags) & DH_SYMEX_UNWINDING)
         return DH_ARGUMENT_UNWINDING;
-    if ((a->flags | b->flags) & DH_EVENT_IGNORED)
+    if ((a->flags | b->flags) & DH_SYMEX_IGNORED)
         return DH_ARGUMENT_INTENDED;
     return DH_ARGUMENT_COUNT;
 }
 
-/* So much was united, or so badly, that names tell more than places. */
-static bool is_heap_of_things(const struct dh_walk *w, uint32_t node)
+/* Unification lost precision here: compare declared names. */
+static bool is_imprecise(const struct dh_symex *w, uint32_t node)
 {
     enum { MANY = 24 };
-    const struct dh_graph *g = &w->shapes->graph;
+    const struct dh_heap_graph *g = &w->points_to->graph;
     uint32_t first = g->nodes.at[node].origin, at = first;
     unsigned n = 0;
     if (g->nodes.at[node].flags & DH_NODE_COLLAPSED || first == DH_NO_NODE)
@@ -282,52 +290,52 @@ static bool is_heap_of_things(const struct dh_walk *w, uint32_t node)
     return n == MANY;
 }
 
-static bool have_one_name(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool have_one_name(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    uint32_t name = w->name(w->alike_self, a->inst);
-    return name && name == w->name(w->alike_self, b->inst);
+    uint32_t name = dh_source_field_id(w, a->inst);
+    return name && name == dh_source_field_id(w, b->inst);
 }
 
-static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static enum dh_argument argue_place(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     if (!dh_events_may_overlap(w, a, b))
         return DH_ARGUMENT_DISJOINT;
     if (own_parts(w, a, b))
         return DH_ARGUMENT_OWN_PART;
-    if (!w->alike || w->alike(w->alike_self, a->inst, b->inst))
-        return !w->name || !is_heap_of_things(w, a->node) || have_one_name(w, a, b) ? DH_ARGUMENT_COUNT
-                                                                                    : DH_ARGUMENT_NAMES;
-    return DH_ARGUMENT_NAMES;
+    if (!w->sites)
+        return DH_ARGUMENT_COUNT;
+    bool same = dh_source_may_be_same(w, a->inst, b->inst) && (!is_imprecise(w, a->node) || have_one_name(w, a, b));
+    return same ? DH_ARGUMENT_COUNT : DH_ARGUMENT_NAMES;
 }
 
-enum dh_argument dh_conflicts_argue(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
+enum dh_argument dh_conflicts_argue(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                                    bool weak)
 {
     enum dh_argument apart = argue_apart(w, a, b, weak), place = argue_place(w, a, b);
-    enum dh_argument g = is_no_custom(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
-    return g == DH_ARGUMENT_COUNT && dh_events_apart(w, a, b) ? DH_ARGUMENT_OBJECTS : g;
+    enum dh_argument g = is_not_heuristic(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
+    return g == DH_ARGUMENT_COUNT && dh_events_never_alias(w, a, b) ? DH_ARGUMENT_OBJECTS : g;
 }
 
 /* ---- all events of one object ---- */
 
-/* Events that are protected alike: they differ in instruction and place only. By offset. */
+/* Events with the same protection: they differ in instruction and offset only. By offset. */
 struct group {
     uint32_t first, n; /* in sorted */
-    uint32_t widest;   /* 0: some may reach anywhere */
+    uint32_t widest;   /* 0: some may access any offset */
     uint32_t n_unsafe;
 };
 
 struct search {
     struct dh_conflicts *c;
-    uint32_t *sorted; /* accesses by object, then by protection, then by place */
+    uint32_t *sorted; /* accesses by object, then by protection, then by offset */
     uint32_t n;
-    uint32_t *cover, *kept;      /* by event: who stands for it; scratch */
+    uint32_t *cover, *kept;      /* by event: the event that represents it; scratch */
     DH_VEC(struct group) groups; /* of the object at work */
     DH_VEC(uint32_t) escaped;    /* pairs: node, conflict that let it escape */
-    uint64_t *pairs;             /* instructions already reported for this object: a set */
-    size_t pair_mask, n_pairs;
-    struct dh_customs customs;
+    struct dh_u64_set pairs;     /* of instructions that were reported for this object */
+    struct dh_heuristics heuristics;
     uint32_t *names; /* by instruction, 0 = not asked yet or none */
-    bool by_name;    /* accesses of the object at work are held against those of their name */
+    bool by_name;    /* accesses of the object at work are compared with those of the same name */
     uint32_t cause;
     size_t from;       /* first conflict of the object */
     uint8_t *partners; /* by instruction: in how many conflicts of the object */
@@ -337,7 +345,7 @@ struct search {
 #define BY(x)                                                                                                          \
     if (a->x != b->x)                                                                                                  \
         return a->x < b->x ? -1 : 1;
-static int compare_protection(const struct dh_event *a, const struct dh_event *b)
+static int compare_protection(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     BY(node)
     BY(thread)
@@ -346,13 +354,13 @@ static int compare_protection(const struct dh_event *a, const struct dh_event *b
     BY(order)
     BY(flags)
     BY(loop)
-    BY(alone)
-    BY(rejoined)
-    BY(seen)
+    BY(only_instance)
+    BY(element_joined)
+    BY(flags_seen)
     return 0;
 }
 
-static int compare_identity(const struct dh_event *a, const struct dh_event *b)
+static int compare_identity(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     BY(inst)
     BY(thread)
@@ -362,26 +370,26 @@ static int compare_identity(const struct dh_event *a, const struct dh_event *b)
     BY(flags)
     BY(size)
     BY(stride)
-    BY(reach)
+    BY(index_extent)
     BY(loop)
-    BY(alone)
-    BY(rejoined)
-    BY(seen)
+    BY(only_instance)
+    BY(element_joined)
+    BY(flags_seen)
     return 0;
 }
 
-static int compare_place(const struct dh_event *a, const struct dh_event *b)
+static int compare_place(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     BY(offset)
     BY(size)
     BY(stride)
-    BY(reach)
+    BY(index_extent)
     BY(inst)
     return 0;
 }
 #undef BY
 
-static const struct dh_event *events_to_sort;
+static const struct dh_symex_event *events_to_sort;
 static const struct dh_lockset *locksets_to_sort;
 static int by_protection(const void *a, const void *b)
 {
@@ -403,24 +411,24 @@ static int by_identity(const void *a, const void *b)
     return c ? c : (x > y) - (x < y);
 }
 
-static bool holds(const struct dh_walk *w, const struct dh_lockset *all, const struct dh_held *h)
+static bool holds(const struct dh_symex *w, const struct dh_lockset *all, const struct dh_symex_lock *h)
 {
     for (uint32_t n = 0; n < all->n; n++) {
-        const struct dh_held *e = &w->held.at[all->first + n];
+        const struct dh_symex_lock *e = &w->held.at[all->first + n];
         if (e->node == h->node && e->offset == h->offset && e->mode <= h->mode && e->relation == h->relation &&
-            e->element == h->element && e->made == h->made)
+            e->element == h->element && e->sync_kind == h->sync_kind)
             return true;
     }
     return false;
 }
 
-/* The same access in another context that protects it no less: what is safe for `a` is safe for `b`. */
-static bool covers(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+/* The same access in another context with no less protection: what is safe for `a` is safe for `b`. */
+static bool covers(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_order_state *o = &w->orders.at[a->order], *p = &w->orders.at[b->order];
     const struct dh_lockset *la = &w->locksets.at[a->lockset], *lb = &w->locksets.at[b->lockset];
-    if (p->started & ~o->started || o->joined & ~p->joined || o->ended & ~p->ended || p->phase & ~o->phase ||
-        la->n > lb->n)
+    if (p->started & ~o->started || o->joined & ~p->joined || o->joined_heuristic & ~p->joined_heuristic ||
+        p->phase & ~o->phase || la->n > lb->n)
         return false;
     for (uint32_t n = 0; n < la->n; n++)
         if (!holds(w, lb, &w->held.at[la->first + n]))
@@ -428,11 +436,11 @@ static bool covers(const struct dh_walk *w, const struct dh_event *a, const stru
     return true;
 }
 
-/* Leaves one of those that are covered by another; who covers whom is kept for the verdict. */
+/* Drops events that are covered by another; `cover` keeps which one, for the verdict. */
 static void drop_covered(struct search *s)
 {
     enum { NEARBY = 24 };
-    const struct dh_walk *w = s->c->walk;
+    const struct dh_symex *w = s->c->symex;
     uint32_t kept = 0, bucket = 0;
     for (uint32_t n = 0; n < s->n; n++) {
         uint32_t at = s->sorted[n];
@@ -452,14 +460,12 @@ static void drop_covered(struct search *s)
 
 static void sort_events(struct search *s)
 {
-    struct dh_walk *w = s->c->walk;
-    s->sorted = malloc(3 * (w->events.n + 1) * sizeof *s->sorted);
-    if (!s->sorted)
-        abort();
+    struct dh_symex *w = s->c->symex;
+    s->sorted = dh_xmalloc(3 * (w->events.n + 1) * sizeof *s->sorted);
     s->cover = s->sorted + w->events.n + 1;
     s->kept = s->cover + w->events.n + 1;
     for (uint32_t n = 0; n < w->events.n; n++)
-        if (w->events.at[n].kind == DH_EVENT_READ || w->events.at[n].kind == DH_EVENT_WRITE)
+        if (w->events.at[n].kind == DH_SYMEX_READ || w->events.at[n].kind == DH_SYMEX_WRITE)
             s->sorted[s->n++] = n;
     events_to_sort = w->events.at;
     locksets_to_sort = w->locksets.at;
@@ -468,28 +474,28 @@ static void sort_events(struct search *s)
     qsort(s->sorted, s->n, sizeof *s->sorted, by_protection);
 }
 
-static const struct dh_event *event_at(const struct search *s, uint32_t n)
+static const struct dh_symex_event *event_at(const struct search *s, uint32_t n)
 {
-    return &s->c->walk->events.at[s->sorted[n]];
+    return &s->c->symex->events.at[s->sorted[n]];
 }
 
-static bool is_blur(const struct search *s, uint32_t first, uint32_t end)
+static bool is_collapsed(const struct search *s, uint32_t first, uint32_t end)
 {
-    const struct dh_graph *g = &s->c->walk->shapes->graph;
+    const struct dh_heap_graph *g = &s->c->symex->points_to->graph;
     return first < end && g->nodes.at[event_at(s, first)->node].flags & DH_NODE_COLLAPSED;
 }
 
 static void make_groups(struct search *s, uint32_t first, uint32_t end)
 {
-    /* Strictly: an element of an array of numbers that came through a parameter looks like the first one. */
-    bool blur = is_blur(s, first, end) || s->c->strict;
+    /* Strict: any element of an array that came through a parameter looks like the first one. */
+    bool collapsed = is_collapsed(s, first, end) || s->c->strict;
     s->groups.n = 0;
     for (uint32_t n = first; n < end;) {
         struct group k = {.first = n};
-        bool loose = blur;
+        bool loose = collapsed;
         for (; n < end && compare_protection(event_at(s, k.first), event_at(s, n)) == 0; n++) {
-            const struct dh_event *e = event_at(s, n);
-            loose |= !e->size || e->stride || e->flags & DH_EVENT_WILD;
+            const struct dh_symex_event *e = event_at(s, n);
+            loose |= !e->size || e->stride || e->flags & DH_SYMEX_UNKNOWN_INDEX;
             k.n_unsafe += s->c->unsafe[s->sorted[n]];
             if (e->size > k.widest)
                 k.widest = e->size;
@@ -504,29 +510,7 @@ static void make_groups(struct search *s, uint32_t first, uint32_t end)
 
 static bool add_pair(struct search *s, uint32_t a, uint32_t b)
 {
-    uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1;
-    if (2 * s->n_pairs >= s->pair_mask) {
-        size_t old = s->pairs ? s->pair_mask + 1 : 0;
-        uint64_t *was = s->pairs;
-        s->pair_mask = old ? 2 * old - 1 : 255;
-        s->pairs = calloc(s->pair_mask + 1, sizeof *s->pairs);
-        if (!s->pairs)
-            abort();
-        for (size_t n = 0; n < old; n++)
-            for (size_t at = (was[n] * 0x9e3779b97f4a7c15u) >> 24 & s->pair_mask; was[n]; at = (at + 1) & s->pair_mask)
-                if (!s->pairs[at]) {
-                    s->pairs[at] = was[n];
-                    break;
-                }
-        free(was);
-    }
-    size_t at = (key * 0x9e3779b97f4a7c15u) >> 24 & s->pair_mask;
-    for (; s->pairs[at]; at = (at + 1) & s->pair_mask)
-        if (s->pairs[at] == key)
-            return false;
-    s->pairs[at] = key;
-    s->n_pairs++;
-    return true;
+    return dh_u64_set_add(&s->pairs, a < b ? dh_pair_key(a, b) : dh_pair_key(b, a));
 }
 
 static bool is_full(const struct search *s)
@@ -536,7 +520,7 @@ static bool is_full(const struct search *s)
 
 static bool has_enough(const struct search *s, uint32_t a, uint32_t b)
 {
-    const struct dh_event *e = s->c->walk->events.at;
+    const struct dh_symex_event *e = s->c->symex->events.at;
     /* An instruction against itself in another thread is never one of many. */
     return is_full(s) ||
            (e[a].inst != e[b].inst && s->partners[e[a].inst] >= s->enough && s->partners[e[b].inst] >= s->enough);
@@ -545,30 +529,30 @@ static bool has_enough(const struct search *s, uint32_t a, uint32_t b)
 static void report(struct search *s, uint32_t x, uint32_t y)
 {
     struct dh_conflicts *c = s->c;
-    const struct dh_event *e = c->walk->events.at;
-    if (has_enough(s, x, y) || dh_node_made_up(c->walk, e[x].node) || !add_pair(s, e[x].inst, e[y].inst))
+    const struct dh_symex_event *e = c->symex->events.at;
+    if (has_enough(s, x, y) || dh_node_is_library_state(c->symex, e[x].node) || !add_pair(s, e[x].inst, e[y].inst))
         return;
     s->partners[e[x].inst] += s->partners[e[x].inst] < UINT8_MAX;
     s->partners[e[y].inst] += s->partners[e[y].inst] < UINT8_MAX;
     dh_vec_push(&c->found, (struct dh_conflict){x, y, e[x].node, e[x].offset, DH_CONFLICT_OTHER, s->cause});
 }
 
-static bool by_custom(struct search *s, uint32_t a, uint32_t b)
+static bool by_heuristic(struct search *s, uint32_t a, uint32_t b)
 {
-    enum dh_argument g = dh_customs_argue(&s->customs, &s->c->walk->events.at[a], &s->c->walk->events.at[b]);
+    enum dh_argument g = dh_heuristics_argue(&s->heuristics, &s->c->symex->events.at[a], &s->c->symex->events.at[b]);
     if (g != DH_ARGUMENT_COUNT)
         s->c->by_argument[g]++;
     return g != DH_ARGUMENT_COUNT;
 }
 
-/* Nothing puts the groups apart, or nothing that is a proof: which of them touch the same bytes? */
+/* No proof rules out the two groups: which of their accesses overlap? */
 static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apart, struct group *ga, struct group *gb)
 {
     struct dh_conflicts *c = s->c;
     uint32_t a = s->sorted[x], b = s->sorted[y];
     if (c->unsafe[a] && c->unsafe[b] && (apart != DH_ARGUMENT_COUNT || has_enough(s, a, b)))
         return;
-    enum dh_argument place = argue_place(c->walk, &c->walk->events.at[a], &c->walk->events.at[b]);
+    enum dh_argument place = argue_place(c->symex, &c->symex->events.at[a], &c->symex->events.at[b]);
     c->pairs++;
     if (place == DH_ARGUMENT_DISJOINT && !c->strict) {
         c->by_argument[place]++;
@@ -578,10 +562,8 @@ static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apar
     c->unsafe[a] = 1;
     gb->n_unsafe += !c->unsafe[b];
     c->unsafe[b] = 1;
-    if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) && !by_custom(s, a, b))
+    if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) && !by_heuristic(s, a, b))
         report(s, a, b);
-    else
-        c->doubtful++;
 }
 
 static uint32_t first_reaching(const struct search *s, const struct group *g, int64_t offset)
@@ -597,21 +579,21 @@ static uint32_t first_reaching(const struct search *s, const struct group *g, in
     return low;
 }
 
-/* Nothing more to learn from them. */
+/* No pair of them can add anything. */
 static bool is_done(const struct search *s, const struct group *a, const struct group *b)
 {
     return is_full(s) && a->n_unsafe == a->n && b->n_unsafe == b->n;
 }
 
-/* ---- objects whose places mean nothing: by name ---- */
+/* ---- collapsed objects: by declared name ---- */
 
 static struct search *search_to_sort;
 static uint32_t name_of(struct search *s, uint32_t event)
 {
-    const struct dh_walk *w = s->c->walk;
+    const struct dh_symex *w = s->c->symex;
     uint32_t *known = &s->names[w->events.at[event].inst];
     if (!*known)
-        *known = w->name(w->alike_self, w->events.at[event].inst);
+        *known = dh_source_field_id(w, w->events.at[event].inst);
     return *known;
 }
 
@@ -657,7 +639,7 @@ static void meet_groups(struct search *s, struct group *a, struct group *b, enum
 {
     bool loose = !a->widest || !b->widest;
     for (uint32_t x = a->first; x < a->first + a->n && !is_done(s, a, b); x++) {
-        const struct dh_event *e = event_at(s, x);
+        const struct dh_symex_event *e = event_at(s, x);
         if (is_full(s) && s->c->unsafe[s->sorted[x]] && b->n_unsafe == b->n)
             continue;
         uint32_t y = loose ? b->first : first_reaching(s, b, e->offset);
@@ -672,16 +654,16 @@ static void meet_groups(struct search *s, struct group *a, struct group *b, enum
 static void judge(struct search *s, struct group *a, struct group *b, bool weak)
 {
     struct dh_conflicts *c = s->c;
-    const struct dh_event *ea = event_at(s, a->first), *eb = event_at(s, b->first);
+    const struct dh_symex_event *ea = event_at(s, a->first), *eb = event_at(s, b->first);
     /* In a weak round only pairs of a fresh access and one that is not are new. */
-    if ((weak && !((ea->flags ^ eb->flags) & DH_EVENT_FRESH)) || is_done(s, a, b))
+    if ((weak && !((ea->flags ^ eb->flags) & DH_SYMEX_FRESH)) || is_done(s, a, b))
         return;
-    enum dh_argument g = argue_apart(c->walk, ea, eb, weak);
+    enum dh_argument g = argue_apart(c->symex, ea, eb, weak);
     if (g < DH_ARGUMENT_COUNT)
         c->by_argument[g] += (uint64_t)a->n * b->n;
     c->pairs++;
-    /* Who is locked out still finds the object gone. */
-    bool gone = c->strict && g == DH_ARGUMENT_LOCK && (ea->flags | eb->flags) & DH_EVENT_FREE;
+    /* A lock does not protect from a free: the other one finds the object gone. */
+    bool gone = c->strict && g == DH_ARGUMENT_LOCK && (ea->flags | eb->flags) & DH_SYMEX_FREE;
     if (g == DH_ARGUMENT_COUNT || gone || !(c->trusted >> g & 1))
         (s->by_name ? meet_by_name : meet_groups)(s, a, b, g);
 }
@@ -690,7 +672,7 @@ static void judge(struct search *s, struct group *a, struct group *b, bool weak)
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct dh_event *x = &events_to_sort[*(const uint32_t *)a], *y = &events_to_sort[*(const uint32_t *)b];
+    const struct dh_symex_event *x = &events_to_sort[*(const uint32_t *)a], *y = &events_to_sort[*(const uint32_t *)b];
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
@@ -701,9 +683,9 @@ struct field {
 
 /* `fields`: events of the object by offset. */
 static struct field look_at_field(const struct search *s, const uint32_t *fields, uint32_t n,
-                                  const struct dh_event *write)
+                                  const struct dh_symex_event *write)
 {
-    const struct dh_walk *w = s->c->walk;
+    const struct dh_symex *w = s->c->symex;
     struct field f = {.locked = w->locksets.at[write->lockset].n > 0};
     uint32_t low = 0, high = n;
     while (low < high) {
@@ -714,9 +696,9 @@ static struct field look_at_field(const struct search *s, const uint32_t *fields
             high = mid;
     }
     for (; low < n && w->events.at[fields[low]].offset == write->offset; low++) {
-        const struct dh_event *e = &w->events.at[fields[low]];
-        f.read |= e->kind == DH_EVENT_READ;
-        if (f.locked && e->kind == DH_EVENT_WRITE && !(e->flags & DH_EVENT_FRESH) && e != write)
+        const struct dh_symex_event *e = &w->events.at[fields[low]];
+        f.read |= e->kind == DH_SYMEX_READ;
+        if (f.locked && e->kind == DH_SYMEX_WRITE && !(e->flags & DH_SYMEX_FRESH) && e != write)
             f.locked = common_lock(w, write, e) != DH_ARGUMENT_COUNT;
     }
     return f;
@@ -725,19 +707,19 @@ static struct field look_at_field(const struct search *s, const uint32_t *fields
 static void classify(struct search *s, uint32_t first, uint32_t end)
 {
     struct dh_conflicts *c = s->c;
-    const struct dh_walk *w = c->walk;
+    const struct dh_symex *w = c->symex;
     if (s->from == c->found.n)
         return;
     uint32_t n = end - first;
     memcpy(s->kept, s->sorted + first, n * sizeof *s->kept);
     qsort(s->kept, n, sizeof *s->kept, by_offset);
     for (size_t k = s->from; k < c->found.n; k++) {
-        const struct dh_event *a = &w->events.at[c->found.at[k].first], *b = &w->events.at[c->found.at[k].second];
-        const struct dh_event *write = a->kind == DH_EVENT_WRITE ? a : b;
+        const struct dh_symex_event *a = &w->events.at[c->found.at[k].first], *b = &w->events.at[c->found.at[k].second];
+        const struct dh_symex_event *write = a->kind == DH_SYMEX_WRITE ? a : b;
         struct field f = {.read = true};
-        if (s->enough == ENOUGH) /* else nobody knows which field it is */
+        if (s->enough == ENOUGH) /* else the field is not known */
             f = look_at_field(s, s->kept, n, write);
-        f.read |= a->kind == DH_EVENT_READ || b->kind == DH_EVENT_READ;
+        f.read |= a->kind == DH_SYMEX_READ || b->kind == DH_SYMEX_READ;
         c->found.at[k].class = !f.read                ? DH_CONFLICT_NO_READ
                                : shares_lock(w, a, b) ? DH_CONFLICT_LOCK_NOT_UNIQUE
                                : f.locked             ? DH_CONFLICT_ALL_WRITES_LOCKED
@@ -748,9 +730,10 @@ static void classify(struct search *s, uint32_t first, uint32_t end)
 static void note_escape(struct search *s, size_t from)
 {
     struct dh_conflicts *c = s->c;
-    struct dh_graph *g = &c->walk->shapes->graph;
+    struct dh_heap_graph *g = &c->symex->points_to->graph;
     for (size_t n = from; n < c->found.n; n++) {
-        struct dh_cell to = dh_graph_look(g, (struct dh_cell){c->found.at[n].node, c->found.at[n].offset});
+        struct dh_heap_cell to =
+            dh_heap_graph_find_pointee(g, (struct dh_heap_cell){c->found.at[n].node, c->found.at[n].offset});
         if (to.node == DH_NO_NODE)
             continue;
         dh_vec_push(&s->escaped, to.node);
@@ -758,17 +741,17 @@ static void note_escape(struct search *s, size_t from)
     }
 }
 
-/* Strictly: whoever gets a pointer by an access that nothing orders gets all it leads to unordered. */
+/* Strict: a pointer that is read by an unordered access makes all that it reaches unordered. */
 static bool lets_escape(const struct search *s, uint32_t event)
 {
-    const struct dh_event *e = &s->c->walk->events.at[event];
-    bool weak = e->flags & DH_EVENT_ATOMIC && s->c->walk->program->insts.at[e->inst].order == DH_ORDER_RELAXED;
+    const struct dh_symex_event *e = &s->c->symex->events.at[event];
+    bool weak = e->flags & DH_SYMEX_ATOMIC && s->c->symex->program->insts.at[e->inst].order == DH_ORDER_RELAXED;
     return s->c->unsafe[event] || weak;
 }
 
-static void escape_to(struct search *s, struct dh_cell to)
+static void escape_to(struct search *s, struct dh_heap_cell to)
 {
-    struct dh_cell now = dh_graph_find(&s->c->walk->shapes->graph, to);
+    struct dh_heap_cell now = dh_heap_graph_find(&s->c->symex->points_to->graph, to);
     if (now.node == DH_NO_NODE)
         return;
     dh_vec_push(&s->escaped, now.node);
@@ -777,32 +760,33 @@ static void escape_to(struct search *s, struct dh_cell to)
 
 static void note_strictly(struct search *s, uint32_t first, uint32_t end)
 {
-    struct dh_graph *g = &s->c->walk->shapes->graph;
+    struct dh_heap_graph *g = &s->c->symex->points_to->graph;
     bool all = false;
     for (uint32_t n = first; n < end && !all; n++) {
-        const struct dh_event *e = event_at(s, n);
+        const struct dh_symex_event *e = event_at(s, n);
         if (!lets_escape(s, s->sorted[n]))
             continue;
-        all = !e->size || e->size > 8 || e->stride || e->flags & DH_EVENT_WILD || is_blur(s, first, end);
+        all = !e->size || e->size > 8 || e->stride || e->flags & DH_SYMEX_UNKNOWN_INDEX || is_collapsed(s, first, end);
         if (!all)
-            escape_to(s, dh_graph_look(g, (struct dh_cell){e->node, e->offset}));
+            escape_to(s, dh_heap_graph_find_pointee(g, (struct dh_heap_cell){e->node, e->offset}));
     }
-    const struct dh_node *node = all ? &g->nodes.at[event_at(s, first)->node] : NULL;
+    const struct dh_heap_node *node = all ? &g->nodes.at[event_at(s, first)->node] : NULL;
     for (unsigned k = 0; node && k < node->n_edges; k++)
         escape_to(s, node->edges[k].to);
 }
 
-/* A pointer that an atomic gives to others without order: neither is what it leads to. */
+/* A pointer published by a relaxed atomic: what it reaches is unordered, too. */
 static void note_relaxed(struct search *s)
 {
-    const struct dh_walk *w = s->c->walk;
-    const struct dh_made *m = &w->state->made;
+    const struct dh_symex *w = s->c->symex;
+    const struct dh_atomic_sync *m = &w->state->atomics;
     for (size_t n = 0; n < m->uses.n && !s->c->strict; n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
-        bool named = w->shapes->graph.nodes.at[u->node].flags & DH_NODE_COLLAPSED;
+        bool named = w->points_to->graph.nodes.at[u->node].flags & DH_NODE_COLLAPSED;
         if (w->program->insts.at[u->inst].op == DH_I_STORE && !u->releases && !u->initial && !u->valued &&
-            m->looked[u->inst] & DH_UNLOCKED && !named)
-            escape_to(s, dh_graph_look(&s->c->walk->shapes->graph, (struct dh_cell){u->node, u->offset}));
+            m->roles[u->inst] & DH_ATOMIC_WITHOUT_LOCK && !named)
+            escape_to(s, dh_heap_graph_find_pointee(&s->c->symex->points_to->graph,
+                                                    (struct dh_heap_cell){u->node, u->offset}));
     }
 }
 
@@ -810,21 +794,19 @@ static void search_object(struct search *s, uint32_t first, uint32_t end, bool w
 {
     s->from = s->c->found.n;
     s->cause = cause;
-    s->n_pairs = 0;
-    if (s->pairs)
-        memset(s->pairs, 0, (s->pair_mask + 1) * sizeof *s->pairs);
+    dh_u64_set_clear(&s->pairs);
     for (uint32_t n = first; n < end; n++)
         s->partners[event_at(s, n)->inst] = 0;
     make_groups(s, first, end);
-    s->by_name = s->c->walk->name && is_blur(s, first, end);
+    s->by_name = s->c->symex->sites && is_collapsed(s, first, end);
     search_to_sort = s;
     for (size_t n = 0; s->by_name && n < s->groups.n; n++)
         qsort(s->sorted + s->groups.at[n].first, s->groups.at[n].n, sizeof *s->sorted, by_name);
-    s->enough = is_blur(s, first, end) ? ENOUGH_BLURRED : ENOUGH;
+    s->enough = is_collapsed(s, first, end) ? ENOUGH_BLURRED : ENOUGH;
     for (size_t a = 0; a < s->groups.n; a++)
         for (size_t b = a; b < s->groups.n; b++)
-            if (event_at(s, s->groups.at[a].first)->kind == DH_EVENT_WRITE ||
-                event_at(s, s->groups.at[b].first)->kind == DH_EVENT_WRITE)
+            if (event_at(s, s->groups.at[a].first)->kind == DH_SYMEX_WRITE ||
+                event_at(s, s->groups.at[b].first)->kind == DH_SYMEX_WRITE)
                 judge(s, &s->groups.at[a], &s->groups.at[b], weak);
     classify(s, first, end);
     note_escape(s, s->from);
@@ -834,7 +816,7 @@ static void search_object(struct search *s, uint32_t first, uint32_t end, bool w
 
 static uint32_t object_end(const struct search *s, uint32_t first)
 {
-    const struct dh_event *e = s->c->walk->events.at;
+    const struct dh_symex_event *e = s->c->symex->events.at;
     uint32_t end = first;
     while (end < s->n && e[s->sorted[end]].node == e[s->sorted[first]].node)
         end++;
@@ -846,7 +828,7 @@ static uint32_t object_begin(const struct search *s, uint32_t node)
     uint32_t low = 0, high = s->n;
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        if (s->c->walk->events.at[s->sorted[mid]].node < node)
+        if (s->c->symex->events.at[s->sorted[mid]].node < node)
             low = mid + 1;
         else
             high = mid;
@@ -854,50 +836,42 @@ static uint32_t object_begin(const struct search *s, uint32_t node)
     return low;
 }
 
-/* §4.6: what was prepared before an unordered escape is not ordered either; nor what hangs on it. */
+/* §4.6: what was written before an unordered escape is not ordered either; nor what is reachable from it. */
 static void search_escaped(struct search *s)
 {
-    struct dh_graph *g = &s->c->walk->shapes->graph;
-    uint8_t *seen = calloc(g->nodes.n + 1, 1);
-    if (!seen)
-        abort();
+    struct dh_heap_graph *g = &s->c->symex->points_to->graph;
+    uint8_t *seen = dh_xcalloc(g->nodes.n + 1, 1);
     for (size_t n = 0; n + 1 < s->escaped.n; n += 2) {
         uint32_t node = s->escaped.at[n], cause = s->escaped.at[n + 1];
         if (seen[node])
             continue;
         seen[node] = 1;
         uint32_t first = object_begin(s, node), end = first < s->n ? object_end(s, first) : first;
-        bool there = first < s->n && s->c->walk->events.at[s->sorted[first]].node == node;
+        bool there = first < s->n && s->c->symex->events.at[s->sorted[first]].node == node;
         if (there)
             search_object(s, first, end, true, cause);
         for (unsigned k = 0; k < g->nodes.at[node].n_edges; k++) {
-            dh_vec_push(&s->escaped, dh_graph_find(g, g->nodes.at[node].edges[k].to).node);
+            dh_vec_push(&s->escaped, dh_heap_graph_find(g, g->nodes.at[node].edges[k].to).node);
             dh_vec_push(&s->escaped, cause);
         }
     }
     free(seen);
 }
 
-void dh_conflicts_init(struct dh_conflicts *c, struct dh_walk *w)
+void dh_conflicts_init(struct dh_conflicts *c, struct dh_symex *w)
 {
-    *c = (struct dh_conflicts){.walk = w, .max_pairs = 8192};
+    *c = (struct dh_conflicts){.symex = w, .max_pairs = 8192};
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
-        c->trusted |= (uint64_t)is_no_custom(a) << a;
-    c->unsafe = calloc(w->events.n + 1, 1);
-    if (!c->unsafe)
-        abort();
+        c->trusted |= (uint64_t)is_not_heuristic(a) << a;
+    c->unsafe = dh_xcalloc(w->events.n + 1, 1);
 }
 
 void dh_conflicts_run(struct dh_conflicts *c)
 {
     struct search s = {.c = c};
-    s.partners = calloc(c->walk->program->insts.n + 1, 1);
-    if (!s.partners)
-        abort();
-    dh_customs_init(&s.customs, c->walk);
-    s.names = calloc(c->walk->program->insts.n + 1, sizeof *s.names);
-    if (!s.names)
-        abort();
+    s.partners = dh_xcalloc(c->symex->program->insts.n + 1, 1);
+    dh_heuristics_init(&s.heuristics, c->symex);
+    s.names = dh_xcalloc(c->symex->program->insts.n + 1, sizeof *s.names);
     sort_events(&s);
     for (uint32_t n = 0; n < s.n;) {
         uint32_t end = object_end(&s, n);
@@ -907,15 +881,15 @@ void dh_conflicts_run(struct dh_conflicts *c)
     note_relaxed(&s);
     if (!c->sequential)
         search_escaped(&s);
-    for (uint32_t n = 0; n < c->walk->events.n; n++)
-        if (c->walk->events.at[n].kind == DH_EVENT_READ || c->walk->events.at[n].kind == DH_EVENT_WRITE)
+    for (uint32_t n = 0; n < c->symex->events.n; n++)
+        if (c->symex->events.at[n].kind == DH_SYMEX_READ || c->symex->events.at[n].kind == DH_SYMEX_WRITE)
             c->unsafe[n] |= c->unsafe[s.cover[n]];
-    dh_customs_release(&s.customs);
+    dh_heuristics_release(&s.heuristics);
     free(s.names);
     free(s.sorted);
     free(s.partners);
     dh_vec_release(&s.groups);
-    free(s.pairs);
+    dh_u64_set_release(&s.pairs);
     dh_vec_release(&s.escaped);
 }
 

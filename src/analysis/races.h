@@ -1,6 +1,6 @@
-/* Suspected races: pairs of accesses that nothing orders (003 §4.4). Layer: analysis.
- * Every argument why a pair cannot race has a name; those about certain objects make a pair safe, those that are
- * customs (barriers, hand-over) make it doubtful: not reported, but never left unwatched either. */
+/* Static race detection: pairs of conflicting accesses that nothing orders (003 §4.4). Layer: analysis.
+ * Every argument that rules out a pair has a name (arguments.def). Proofs make a pair safe; heuristics (barriers,
+ * ownership transfer) only keep it out of reports: its accesses are still checked in runs. */
 #ifndef DH_ANALYSIS_RACES_H
 #define DH_ANALYSIS_RACES_H
 
@@ -15,7 +15,7 @@ enum dh_argument {
 /* What it says when it holds, in plain words. */
 const char *dh_argument_text(enum dh_argument a);
 /* As arguments.def explains them. */
-enum dh_argument_kind { DH_ARGUMENT_IS_PROOF, DH_ARGUMENT_IS_INSTANCE, DH_ARGUMENT_IS_CUSTOM };
+enum dh_argument_kind { DH_ARGUMENT_IS_PROOF, DH_ARGUMENT_IS_INSTANCE, DH_ARGUMENT_IS_HEURISTIC };
 enum dh_argument_kind dh_argument_kind(enum dh_argument a);
 
 /* 003 §4.5. */
@@ -36,24 +36,25 @@ struct dh_conflict {
 };
 
 struct dh_conflicts {
-    struct dh_walk *walk;
+    struct dh_symex *symex;
     DH_VEC(struct dh_conflict) found;
-    uint8_t *unsafe; /* by event: takes part in a conflict or in a doubtful pair */
-    uint64_t pairs, doubtful;
-    uint64_t by_argument[DH_ARGUMENT_COUNT]; /* pairs that were put aside by each */
+    uint8_t *unsafe; /* by event: takes part in a conflict or in a pair that only a heuristic rules out */
+    uint64_t pairs;  /* compared */
+    uint64_t by_argument[DH_ARGUMENT_COUNT]; /* pairs that each has ruled out */
     uint32_t max_pairs;                      /* of instructions, reported for one object */
-    uint64_t trusted; /* arguments that make a pair safe, as bits; to begin with, all but customs */
-    bool sequential;  /* 003 §4.3: what is prepared before an escape is there for all, even if the escape is a race */
-    bool strict;      /* whatever is not safe, or atomic without order, lets objects escape unordered */
+    uint64_t trusted;                        /* arguments that make a pair safe, as bits; at first all but heuristics */
+    bool sequential; /* 003 §4.3: writes before an escape are visible to all, even if the escape is a race */
+    bool strict;     /* whatever is not proven safe, or is a relaxed atomic, lets objects escape unordered */
 };
 
-void dh_conflicts_init(struct dh_conflicts *c, struct dh_walk *w);
+void dh_conflicts_init(struct dh_conflicts *c, struct dh_symex *w);
 void dh_conflicts_run(struct dh_conflicts *c);
 void dh_conflicts_release(struct dh_conflicts *c);
-/* The argument that holds for two events, DH_ARGUMENT_COUNT when none does. `weak`: an object that escaped unordered
- * gets no credit for being fresh. */
-enum dh_argument dh_conflicts_argue(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak);
-/* Of one object: may they touch the same bytes? */
-bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
+/* The argument that holds for two events, DH_ARGUMENT_COUNT when none does. `weak`: of an object that
+ * escaped unordered, freshness proves nothing. */
+enum dh_argument dh_conflicts_argue(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                                    bool weak);
+/* Of one object: whether they may access the same bytes. */
+bool dh_events_may_overlap(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b);
 
 #endif

@@ -1,20 +1,20 @@
 #include "analysis/self_deadlock.h"
 
 struct search {
-    const struct dh_walk *w;
+    const struct dh_symex *w;
     struct dh_deadlocks *out;
     bool recursive; /* some lock of the program is made to be taken again */
 };
 
-static bool same_place(const struct dh_held *a, const struct dh_held *b)
+static bool same_place(const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     return a->node == b->node && a->offset == b->offset;
 }
 
 /* Certainly one lock at run time, wherever the two stand. */
-static bool is_one(const struct search *s, const struct dh_held *a, const struct dh_held *b)
+static bool is_one(const struct search *s, const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
-    return same_place(a, b) && dh_walk_unique(s->w, a->node) && !a->element && !b->element;
+    return same_place(a, b) && dh_symex_is_unique(s->w, a->node) && !a->element && !b->element;
 }
 
 static bool is_known(const struct search *s, enum dh_deadlock_kind kind, uint32_t inst)
@@ -33,9 +33,9 @@ static bool is_lock(const struct search *s, uint32_t inst)
     return op == DH_I_LOCK || op == DH_I_RDLOCK || op == DH_I_TRYLOCK || op == DH_I_TRYRDLOCK;
 }
 
-static bool is_request(const struct search *s, const struct dh_event *e)
+static bool is_request(const struct search *s, const struct dh_symex_event *e)
 {
-    return e->kind == DH_EVENT_LOCK && e->second != DH_NONE && !(e->flags & (DH_EVENT_TRY | DH_EVENT_IGNORED)) &&
+    return e->kind == DH_SYMEX_LOCK && e->second != DH_NONE && !(e->flags & (DH_SYMEX_TRY | DH_SYMEX_IGNORED)) &&
            is_lock(s, e->inst);
 }
 
@@ -54,14 +54,14 @@ static bool has_recursive(const struct dh_program *p)
 }
 
 /* Not a mutex that somebody made otherwise: zeros are an ordinary one. */
-static bool is_ordinary(const struct search *s, const struct dh_held *lock)
+static bool is_ordinary(const struct search *s, const struct dh_symex_lock *lock)
 {
-    const struct dh_graph *g = &s->w->shapes->graph;
+    const struct dh_heap_graph *g = &s->w->points_to->graph;
     uint32_t first = g->nodes.at[lock->node].origin, at = first;
     if (s->recursive || first == DH_NO_NODE)
         return false;
     do {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         if (o->kind != DH_ORIGIN_GLOBAL || !(s->w->program->globals.at[o->index].flags & DH_GLOBAL_ZERO))
             return false;
         at = o->next;
@@ -70,7 +70,7 @@ static bool is_ordinary(const struct search *s, const struct dh_held *lock)
 }
 
 /* Readers may come again; who reads and wants to write waits for itself, whatever the lock is like. */
-static bool excludes_itself(const struct search *s, const struct dh_held *has, const struct dh_held *wants)
+static bool excludes_itself(const struct search *s, const struct dh_symex_lock *has, const struct dh_symex_lock *wants)
 {
     if (wants->mode)
         return false;
@@ -79,45 +79,45 @@ static bool excludes_itself(const struct search *s, const struct dh_held *has, c
 
 static void look_at_request(struct search *s, uint32_t event)
 {
-    const struct dh_event *e = &s->w->events.at[event];
+    const struct dh_symex_event *e = &s->w->events.at[event];
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
-    const struct dh_held *wants = &s->w->held.at[e->second];
+    const struct dh_symex_lock *wants = &s->w->held.at[e->second];
     for (uint32_t k = l->first; k < l->first + l->n; k++) {
-        const struct dh_held *has = &s->w->held.at[k];
+        const struct dh_symex_lock *has = &s->w->held.at[k];
         if (!is_one(s, has, wants) || !is_lock(s, has->inst) || !excludes_itself(s, has, wants) ||
-            is_known(s, DH_DEADLOCK_AGAIN, e->inst))
+            is_known(s, DH_DEADLOCK_SELF, e->inst))
             continue;
-        struct dh_deadlock d = {.kind = DH_DEADLOCK_AGAIN, .n = 1, .events = {event}, .held = k};
+        struct dh_deadlock d = {.kind = DH_DEADLOCK_SELF, .n = 1, .events = {event}, .held = k};
         dh_vec_push(&s->out->all, d);
     }
 }
 
 /* ---- joins ---- */
 
-static uint32_t function_of(const struct search *s, const struct dh_event *e)
+static uint32_t function_of(const struct search *s, const struct dh_symex_event *e)
 {
     return s->w->contexts.at[e->context].function;
 }
 
 /* Who has waited under the lock for the others to be done knows that they take it no more. */
-static bool has_waited(const struct search *s, const struct dh_event *join, const struct dh_held *lock)
+static bool has_waited(const struct search *s, const struct dh_symex_event *join, const struct dh_symex_lock *lock)
 {
     for (size_t n = 0; n < s->w->events.n; n++) {
-        const struct dh_event *e = &s->w->events.at[n];
-        if (e->kind == DH_EVENT_WAIT && e->thread == join->thread && function_of(s, e) == function_of(s, join) &&
+        const struct dh_symex_event *e = &s->w->events.at[n];
+        if (e->kind == DH_SYMEX_WAIT && e->thread == join->thread && function_of(s, e) == function_of(s, join) &&
             e->second != DH_NONE && same_place(&s->w->held.at[e->second], lock))
             return true;
     }
     return false;
 }
 
-static uint32_t who_needs(const struct search *s, const struct dh_event *join, const struct dh_held *has)
+static uint32_t who_needs(const struct search *s, const struct dh_symex_event *join, const struct dh_symex_lock *has)
 {
     for (uint32_t n = 0; n < s->w->events.n; n++) {
-        const struct dh_event *e = &s->w->events.at[n];
-        if (!is_request(s, e) || e->thread == join->thread || !(join->rejoined >> e->thread & 1))
+        const struct dh_symex_event *e = &s->w->events.at[n];
+        if (!is_request(s, e) || e->thread == join->thread || !(join->element_joined >> e->thread & 1))
             continue;
-        const struct dh_held *wants = &s->w->held.at[e->second];
+        const struct dh_symex_lock *wants = &s->w->held.at[e->second];
         if (is_one(s, has, wants) && !(has->mode && wants->mode))
             return n;
     }
@@ -126,10 +126,10 @@ static uint32_t who_needs(const struct search *s, const struct dh_event *join, c
 
 static void look_at_join(struct search *s, uint32_t event)
 {
-    const struct dh_event *e = &s->w->events.at[event];
+    const struct dh_symex_event *e = &s->w->events.at[event];
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
     for (uint32_t k = l->first; k < l->first + l->n && !is_known(s, DH_DEADLOCK_JOIN, e->inst); k++) {
-        const struct dh_held *has = &s->w->held.at[k];
+        const struct dh_symex_lock *has = &s->w->held.at[k];
         uint32_t other = is_lock(s, has->inst) ? who_needs(s, e, has) : DH_NONE;
         if (other == DH_NONE || has_waited(s, e, has))
             continue;
@@ -138,14 +138,14 @@ static void look_at_join(struct search *s, uint32_t event)
     }
 }
 
-void dh_stuck_find(struct dh_deadlocks *d, const struct dh_walk *w)
+void dh_self_deadlocks_find(struct dh_deadlocks *d, const struct dh_symex *w)
 {
     struct search s = {.w = w, .out = d, .recursive = has_recursive(w->program)};
     for (uint32_t n = 0; n < w->events.n; n++) {
-        const struct dh_event *e = &w->events.at[n];
+        const struct dh_symex_event *e = &w->events.at[n];
         if (is_request(&s, e) && w->locksets.at[e->lockset].n)
             look_at_request(&s, n);
-        else if (e->kind == DH_EVENT_JOIN && !(e->flags & DH_EVENT_IGNORED))
+        else if (e->kind == DH_SYMEX_JOIN && !(e->flags & DH_SYMEX_IGNORED))
             look_at_join(&s, n);
     }
 }

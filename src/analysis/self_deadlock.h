@@ -1,10 +1,10 @@
-/* Threads that wait for themselves: a lock taken again by who holds it, a join of who needs a lock that is held. Layer:
- * analysis. Needs a finished walk; adds to what dh_deadlocks_find found. */
+/* Self-deadlocks: a thread acquires a lock that it holds, or joins a thread that needs a lock it holds. Layer:
+ * analysis. Needs the events of symbolic execution; adds to what dh_deadlocks_find found. */
 #ifndef DH_ANALYSIS_SELF_DEADLOCK_H
 #define DH_ANALYSIS_SELF_DEADLOCK_H
 
 #include "analysis/deadlock.h"
 
-void dh_stuck_find(struct dh_deadlocks *d, const struct dh_walk *w);
+void dh_self_deadlocks_find(struct dh_deadlocks *d, const struct dh_symex *w);
 
 #endif

@@ -1,5 +1,6 @@
 #include "analysis/std_thread_lifetime.h"
 
+#include "base/alloc.h"
 #include "model/library_names.h"
 
 #include <stdlib.h>
@@ -7,11 +8,11 @@
 
 struct finder {
     struct dh_joins *j;
-    struct dh_exprs *x;
+    struct dh_value_numbering *x;
     const struct dh_program *p;
     uint8_t *reached; /* by function: scratch */
     DH_VEC(uint32_t) todo;
-    /* of the object at work */
+    /* of the current object */
     uint32_t function, object;
     DH_VEC(uint32_t) uses, ends; /* calls that may start threads through it, and that destroy it */
 };
@@ -25,7 +26,7 @@ static bool begins(const char *name, const char *with)
 
 enum role { ROLE_NONE, ROLE_LOOKS, ROLE_STARTS, ROLE_ENDS };
 
-/* Functions that leave every thread in its object. */
+/* Functions that move no thread out of its object. */
 static enum role role_of(const char *name)
 {
     static const struct {
@@ -45,7 +46,7 @@ static enum role role_of(const char *name)
         {"_ZNSt6vectorISt6threadSaIS0_EEC2Ev", ROLE_LOOKS},
         {"_ZNSt6vectorISt6threadSaIS0_EED1Ev", ROLE_ENDS},
         {"_ZNSt6vectorISt6threadSaIS0_EED2Ev", ROLE_ENDS},
-        {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backIJS0_E", ROLE_NONE}, /* of a thread that is elsewhere */
+        {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backIJS0_E", ROLE_NONE}, /* moves from another object */
         {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backI", ROLE_STARTS},
         {"_ZNSt6vectorISt6threadSaIS0_EE5beginEv", ROLE_LOOKS},
         {"_ZNSt6vectorISt6threadSaIS0_EE3endEv", ROLE_LOOKS},
@@ -86,8 +87,8 @@ static bool leaves_threads(const struct finder *f, const struct dh_inst *i)
 static bool keeps_threads(const struct finder *f)
 {
     for (size_t b = 0; b < f->p->blocks.n; b++) {
-        const struct dh_block *block = &f->p->blocks.at[b];
-        bool own = !dh_is_of_library(name_of(f, block->function));
+        const struct dh_basic_block *block = &f->p->blocks.at[b];
+        bool own = !dh_is_library_function(name_of(f, block->function));
         for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++) {
             const struct dh_inst *i = &f->p->insts.at[n];
             if (i->op == DH_I_DETACH || (own && !leaves_threads(f, i)))
@@ -111,7 +112,7 @@ static bool mentions(const struct finder *f, const struct dh_inst *i, uint32_t r
 static bool is_joining(const struct finder *f, const struct dh_inst *i)
 {
     bool access = i->op == DH_I_LOAD || (i->op == DH_I_STORE && dh_operand(f->p, i, 1) != f->object);
-    return access && i->flags & DH_INST_LIBRARY && i->flags & DH_INST_MADE;
+    return access && i->flags & DH_INST_LIBRARY && i->flags & DH_INST_SYNTHETIC;
 }
 
 static bool note_use(struct finder *f, uint32_t inst)
@@ -144,7 +145,7 @@ static bool read_uses(struct finder *f)
     return f->uses.n && f->ends.n;
 }
 
-/* ---- who can be called ---- */
+/* ---- reachable functions ---- */
 
 static bool is_use(const struct finder *f, uint32_t inst)
 {
@@ -154,8 +155,8 @@ static bool is_use(const struct finder *f, uint32_t inst)
     return false;
 }
 
-/* Whatever is called from the functions to do, but for the starts through the object. */
-static void reach(struct finder *f, bool but_uses)
+/* Functions reachable from those in `todo`, except through the starts at the object. */
+static void mark_reachable_functions(struct finder *f, bool but_uses)
 {
     while (f->todo.n) {
         uint32_t at = f->todo.at[--f->todo.n];
@@ -175,7 +176,7 @@ static void reach(struct finder *f, bool but_uses)
 static void reach_afresh(struct finder *f, bool but_uses)
 {
     memset(f->reached, 0, f->p->functions.n);
-    reach(f, but_uses);
+    mark_reachable_functions(f, but_uses);
 }
 
 static void add_behind_pointers(struct finder *f)
@@ -185,7 +186,7 @@ static void add_behind_pointers(struct finder *f)
             dh_vec_push(&f->todo, n);
 }
 
-/* The function may run while another run of it, by the same thread, has the object. */
+/* The function may be re-entered by the same thread while the object is alive. */
 static bool may_recur(struct finder *f)
 {
     const struct dh_function *fn = &f->p->functions.at[f->function];
@@ -214,7 +215,7 @@ static void add_entries(struct finder *f)
 
 static void add_points(struct finder *f, uint32_t create)
 {
-    uint32_t always = dh_exprs_make(f->x, (struct dh_expr){.kind = DH_EXPR_INT});
+    uint32_t always = dh_expr_number(f->x, (struct dh_expr){.kind = DH_EXPR_INT});
     for (size_t n = 0; n < f->ends.n; n++)
         dh_vec_push(&f->j->points, ((struct dh_joined_point){.function = f->function,
                                                              .inst = f->ends.at[n],
@@ -224,12 +225,10 @@ static void add_points(struct finder *f, uint32_t create)
                                                              .any_way = true}));
 }
 
-/* Starts that happen through this object and in no other way. */
+/* Thread starts that happen through this object only. */
 static void judge(struct finder *f)
 {
-    uint8_t *others = calloc(f->p->functions.n + 1, 1);
-    if (!others)
-        abort();
+    uint8_t *others = dh_xcalloc(f->p->functions.n + 1, 1);
     add_entries(f);
     reach_afresh(f, true);
     memcpy(others, f->reached, f->p->functions.n);
@@ -237,7 +236,7 @@ static void judge(struct finder *f)
         dh_vec_push(&f->todo, callee_of(f, &f->p->insts.at[f->uses.at[n]]));
     reach_afresh(f, false);
     for (size_t b = 0; b < f->p->blocks.n; b++) {
-        const struct dh_block *block = &f->p->blocks.at[b];
+        const struct dh_basic_block *block = &f->p->blocks.at[b];
         for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++)
             if (f->p->insts.at[n].op == DH_I_CREATE && f->reached[block->function] && !others[block->function])
                 add_points(f, n);
@@ -266,14 +265,12 @@ static bool has_thread_objects(const struct dh_program *p)
     return false;
 }
 
-void dh_thread_objects_find(struct dh_joins *j, struct dh_exprs *x)
+void dh_std_thread_find_joins(struct dh_joins *j, struct dh_value_numbering *x)
 {
     struct finder f = {.j = j, .x = x, .p = x->program};
     if (!has_thread_objects(f.p) || !keeps_threads(&f))
         return;
-    f.reached = calloc(f.p->functions.n + 1, 1);
-    if (!f.reached)
-        abort();
+    f.reached = dh_xcalloc(f.p->functions.n + 1, 1);
     for (uint32_t n = 0; n < f.p->functions.n; n++)
         look_at(&f, n);
     free(f.reached);

@@ -1,8 +1,10 @@
-/* Locks, flags and turns that a program makes of atomics, by custom: what a branch that looked at one tells is kept
- * like a lock. Nothing of this is a proof, and a strict walk does without. */
+/* Heuristic: locks, flags and ticket locks that a program builds of atomics. The outcome of a branch that tests an
+ * atomic is kept in the abstract state like a held lock. Strict execution, for proofs, does without. */
 #include "analysis/atomic_sync.h"
+#include "analysis/source_names.h"
+#include "base/alloc.h"
 
-/* ---- what the program does with its atomics ---- */
+/* ---- uses of atomics ---- */
 
 static int by_place(const void *a, const void *b)
 {
@@ -16,26 +18,24 @@ static int by_place(const void *a, const void *b)
     return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread) : x->initial - y->initial;
 }
 
-void dh_made_init(struct dh_made *m, struct dh_walk *w)
+void dh_atomic_sync_init(struct dh_atomic_sync *m, struct dh_symex *w)
 {
-    *m = (struct dh_made){.walk = w};
-    dh_looks_init(&m->looks, w);
-    m->looked = calloc(w->program->insts.n + 1, 1);
-    m->nodes = calloc(w->shapes->graph.nodes.n + 1, 1);
-    if (!m->looked || !m->nodes)
-        abort();
+    *m = (struct dh_atomic_sync){.symex = w};
+    dh_atomic_tests_init(&m->looks, w);
+    m->roles = dh_xcalloc(w->program->insts.n + 1, 1);
+    m->nodes = dh_xcalloc(w->points_to->graph.nodes.n + 1, 1);
 }
 
-void dh_made_release(struct dh_made *m)
+void dh_atomic_sync_release(struct dh_atomic_sync *m)
 {
-    dh_looks_release(&m->looks);
-    free(m->looked);
+    dh_atomic_tests_release(&m->looks);
+    free(m->roles);
     free(m->nodes);
     dh_vec_release(&m->uses);
     dh_vec_release(&m->plain);
 }
 
-void dh_made_learn(struct dh_made *m)
+void dh_atomic_sync_index_uses(struct dh_atomic_sync *m)
 {
     uint32_t kept = 0;
     if (m->uses.n)
@@ -48,7 +48,7 @@ void dh_made_learn(struct dh_made *m)
         m->nodes[m->uses.at[n].node] = 1;
 }
 
-uint32_t dh_made_first(const struct dh_made *m, struct dh_cell at)
+uint32_t dh_atomic_sync_first_use(const struct dh_atomic_sync *m, struct dh_heap_cell at)
 {
     uint32_t low = 0, high = (uint32_t)m->uses.n;
     while (low < high) {
@@ -62,12 +62,12 @@ uint32_t dh_made_first(const struct dh_made *m, struct dh_cell at)
     return low;
 }
 
-bool dh_made_is_at(const struct dh_made *m, uint32_t n, struct dh_cell at)
+bool dh_atomic_sync_is_use_of(const struct dh_atomic_sync *m, uint32_t n, struct dh_heap_cell at)
 {
     return n < m->uses.n && m->uses.at[n].node == at.node && m->uses.at[n].offset == at.offset;
 }
 
-bool dh_made_is_plain(const struct dh_made *m, struct dh_cell at)
+bool dh_atomic_sync_has_plain_store(const struct dh_atomic_sync *m, struct dh_heap_cell at)
 {
     for (size_t n = 0; n < m->plain.n; n++)
         if (m->plain.at[n].node == at.node && m->plain.at[n].offset == at.offset)
@@ -75,13 +75,13 @@ bool dh_made_is_plain(const struct dh_made *m, struct dh_cell at)
     return false;
 }
 
-/* In an object of which places mean nothing, atomics are told apart by what the source calls them. */
-static struct dh_cell place_of(struct dh_walk *w, struct dh_cell at, uint32_t inst)
+/* In a collapsed node, atomics are distinguished by their names in the source. */
+static struct dh_heap_cell location_of(struct dh_symex *w, struct dh_heap_cell at, uint32_t inst)
 {
-    if (at.node == DH_NO_NODE || !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
+    if (at.node == DH_NO_NODE || !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
         return at;
-    uint32_t name = w->full_name ? w->full_name(w->alike_self, inst) : 0;
-    return name ? (struct dh_cell){at.node, INT32_MIN + (int32_t)(name & INT32_MAX)} : DH_NO_CELL;
+    uint32_t name = w->sites ? dh_source_variable_id(w, inst) : 0;
+    return name ? (struct dh_heap_cell){at.node, INT32_MIN + (int32_t)(name & INT32_MAX)} : DH_NO_CELL;
 }
 
 static bool is_written(const struct dh_inst *i)
@@ -89,18 +89,18 @@ static bool is_written(const struct dh_inst *i)
     return i->op == DH_I_STORE || i->op == DH_I_RMW || i->op == DH_I_CAS;
 }
 
-/* Before there is anybody to look. */
-static bool is_initial(struct dh_step *t)
+/* Before the atomic is shared. */
+static bool is_initial(struct dh_symex_step *t)
 {
-    struct dh_walk *w = t->w;
-    struct dh_term a = dh_exprs_value(&w->state->exprs, t->f->function, dh_operand(w->program, t->i, 0));
+    struct dh_symex *w = t->w;
+    struct dh_term a = dh_value_term(&w->state->values, t->f->function, dh_operand(w->program, t->i, 0));
     return (w->threads.at[t->f->thread].unique && !t->s->started) ||
-           dh_walk_attributes(w, t->f, t->s, a) & DH_ARG_FRESH;
+           dh_symex_attributes(w, t->f, t->s, a) & DH_ARG_FRESH;
 }
 
-static void note_use(struct dh_step *t, struct dh_cell at)
+static void note_use(struct dh_symex_step *t, struct dh_heap_cell at)
 {
-    struct dh_walk *w = t->w;
+    struct dh_symex *w = t->w;
     struct dh_atomic_use u = {.node = at.node,
                               .offset = at.offset,
                               .inst = t->inst,
@@ -108,20 +108,21 @@ static void note_use(struct dh_step *t, struct dh_cell at)
                               .thread = (uint16_t)t->f->thread,
                               .initial = is_initial(t)};
     if (is_written(t->i)) {
-        u.releases = dh_looks_releases(w, t->f->function, t->inst);
+        u.releases = dh_atomic_releases(w, t->f->function, t->inst);
         u.valued = (t->i->op != DH_I_RMW || t->i->extra == DH_BIN_XCHG) &&
                    dh_value_int(w->program, dh_operand(w->program, t->i, t->i->n_operands - 1), &u.value);
     }
-    dh_vec_push(&w->state->made.uses, u);
+    dh_vec_push(&w->state->atomics.uses, u);
 }
 
-static bool drop_made(struct dh_state *s, struct dh_cell at)
+static bool drop_atomic_locks(struct dh_state *s, struct dh_heap_cell at)
 {
     bool any = false;
     for (unsigned n = 0; n < s->n_locks;) {
-        struct dh_held *h = &s->locks[n];
-        if (h->node == at.node && h->offset == at.offset && (h->made == DH_MADE_LOCK || h->made == DH_MADE_LAST)) {
-            any |= h->made == DH_MADE_LOCK && !h->pending;
+        struct dh_symex_lock *h = &s->locks[n];
+        if (h->node == at.node && h->offset == at.offset &&
+            (h->sync_kind == DH_SYNC_ATOMIC_LOCK || h->sync_kind == DH_SYNC_ATOMIC_LAST)) {
+            any |= h->sync_kind == DH_SYNC_ATOMIC_LOCK && !h->pending;
             s->n_locks--;
             memmove(h, h + 1, (s->n_locks - n) * sizeof *h);
         } else {
@@ -131,34 +132,34 @@ static bool drop_made(struct dh_state *s, struct dh_cell at)
     return any;
 }
 
-/* Who had it alone and says that it is ready knows so. */
-static void note_ready(struct dh_step *t)
+/* A thread that releases the lock by storing a value knows the value. */
+static void note_stored_flag(struct dh_symex_step *t)
 {
-    struct dh_walk *w = t->w;
+    struct dh_symex *w = t->w;
     int64_t value;
     if (t->i->op != DH_I_STORE || !dh_value_int(w->program, dh_operand(w->program, t->i, 1), &value) || !value ||
-        !dh_looks_releases(w, t->f->function, t->inst))
+        !dh_atomic_releases(w, t->f->function, t->inst))
         return;
-    struct dh_held h = dh_walk_held(w, t->f, t->i, 0, 0);
-    h.made = DH_MADE_FLAG;
+    struct dh_symex_lock h = dh_symex_lock_of_operand(w, t->f, t->i, 0, 0);
+    h.sync_kind = DH_SYNC_ATOMIC_FLAG;
     h.test_known = true;
     h.test = DH_CMP_EQ;
     h.number = value;
     dh_state_lock(t->s, &h);
 }
 
-void dh_made_access(struct dh_step *t)
+void dh_atomic_sync_access(struct dh_symex_step *t)
 {
-    struct dh_walk *w = t->w;
-    struct dh_made *m = &w->state->made;
-    bool recording = w->state->recording;
-    if (w->strict || (!t->i->order && (!recording || t->i->op != DH_I_STORE)) || (!recording && !t->counts))
+    struct dh_symex *w = t->w;
+    struct dh_atomic_sync *m = &w->state->atomics;
+    bool recording = w->state->second_pass;
+    if (w->strict || (!t->i->order && (!recording || t->i->op != DH_I_STORE)) || (!recording && !t->records))
         return;
-    struct dh_cell at =
-        dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, dh_operand(w->program, t->i, 0)));
+    struct dh_heap_cell at =
+        dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, dh_operand(w->program, t->i, 0)));
     if (at.node == DH_NO_NODE || (recording && !m->nodes[at.node]))
         return;
-    at = place_of(w, dh_shapes_place(w->shapes, at), t->inst);
+    at = location_of(w, dh_points_to_fold_cell(w->points_to, at), t->inst);
     if (at.node == DH_NO_NODE)
         return;
     if (!recording) {
@@ -167,17 +168,17 @@ void dh_made_access(struct dh_step *t)
     }
     if (!is_written(t->i) || t->i->op == DH_I_CAS)
         return;
-    m->looked[t->inst] |= t->counts && !t->s->n_locks ? DH_UNLOCKED : 0;
-    bool gives = drop_made(t->s, at);
-    m->looked[t->inst] |= gives ? DH_MADE_GIVES : 0;
-    if (gives && !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
-        note_ready(t);
-    if (!t->i->order && t->counts && dh_made_is_at(m, dh_made_first(m, at), at) && !is_initial(t) &&
-        !dh_made_is_plain(m, at))
+    m->roles[t->inst] |= t->records && !t->s->n_locks ? DH_ATOMIC_WITHOUT_LOCK : 0;
+    bool released = drop_atomic_locks(t->s, at);
+    m->roles[t->inst] |= released ? DH_ATOMIC_RELEASES : 0;
+    if (released && !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
+        note_stored_flag(t);
+    if (!t->i->order && t->records && dh_atomic_sync_is_use_of(m, dh_atomic_sync_first_use(m, at), at) &&
+        !is_initial(t) && !dh_atomic_sync_has_plain_store(m, at))
         dh_vec_push(&m->plain, at);
 }
 
-void dh_made_fence(struct dh_step *t)
+void dh_atomic_sync_fence(struct dh_symex_step *t)
 {
     bool acquires =
         t->i->order == DH_ORDER_ACQUIRE || t->i->order == DH_ORDER_ACQ_REL || t->i->order == DH_ORDER_SEQ_CST;
@@ -185,86 +186,90 @@ void dh_made_fence(struct dh_step *t)
         t->s->locks[n].pending = false;
 }
 
-/* ---- what a look means ---- */
+/* ---- what the outcome of a test means ---- */
 
-/* Who gives it back must do so in order; those who look at what they change are takers. */
-static bool is_kept_in_order(const struct dh_made *m, struct dh_cell at)
+/* Every release must have release order; instructions whose value is tested are acquisitions. */
+static bool is_released_in_order(const struct dh_atomic_sync *m, struct dh_heap_cell at)
 {
-    const struct dh_program *p = m->walk->program;
-    for (uint32_t n = dh_made_first(m, at); dh_made_is_at(m, n, at); n++) {
+    const struct dh_program *p = m->symex->program;
+    for (uint32_t n = dh_atomic_sync_first_use(m, at); dh_atomic_sync_is_use_of(m, n, at); n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
         uint8_t op = p->insts.at[u->inst].op;
-        if ((op == DH_I_STORE || op == DH_I_RMW) && !u->initial && !u->releases && !(m->looked[u->inst] & DH_LOOKED))
+        if ((op == DH_I_STORE || op == DH_I_RMW) && !u->initial && !u->releases &&
+            !(m->roles[u->inst] & DH_ATOMIC_TESTED))
             return false;
     }
     return true;
 }
 
-/* Some thread stores in order what this test waits for, and none does so out of order. */
-static bool is_told(const struct dh_made *m, struct dh_cell at, const struct dh_value_test *test, bool waits)
+/* Some thread stores with release order the value that this test waits for, and none stores it without. */
+static bool is_signalled(const struct dh_atomic_sync *m, struct dh_heap_cell at, const struct dh_value_test *test,
+                         bool waits)
 {
-    const struct dh_program *p = m->walk->program;
-    bool told = false, else_too = waits || !test->known || !dh_test_holds(test, 0);
-    for (uint32_t n = dh_made_first(m, at); dh_made_is_at(m, n, at); n++) {
+    const struct dh_program *p = m->symex->program;
+    bool signalled = false, may_differ = waits || !test->known || !dh_value_test_holds(test, 0);
+    for (uint32_t n = dh_atomic_sync_first_use(m, at); dh_atomic_sync_is_use_of(m, n, at); n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
         uint8_t op = p->insts.at[u->inst].op;
         if (op == DH_I_LOAD)
             continue;
-        bool fits = !u->valued || dh_test_holds(test, u->value);
-        else_too |= !fits || op == DH_I_RMW;
+        bool fits = !u->valued || dh_value_test_holds(test, u->value);
+        may_differ |= !fits || op == DH_I_RMW;
         if (!fits || u->initial)
             continue;
         if (!u->releases && op == DH_I_STORE)
             return false;
-        told |= u->releases;
+        signalled |= u->releases;
     }
-    return told && else_too;
+    return signalled && may_differ;
 }
 
-/* A ticket: a number that nobody else drew. */
-static bool is_drawn(struct dh_walk *w, uint32_t function, dh_value v)
+/* A ticket: a value of fetch-and-add that no other thread gets. */
+static bool is_ticket(struct dh_symex *w, uint32_t function, dh_value v)
 {
-    uint32_t inst = dh_looks_definition(w, function, v);
+    uint32_t inst = dh_value_definition(w, function, v);
     return inst != DH_NONE && w->program->insts.at[inst].op == DH_I_RMW &&
            w->program->insts.at[inst].extra == DH_BIN_ADD;
 }
 
-struct meaning {
-    enum dh_made_kind kind;
+struct outcome {
+    enum dh_sync_kind kind;
     uint16_t mode;
-    bool orders; /* as a lock that may be wanted while others are held */
-    bool gives;  /* stores what it was before: a way to give it back */
+    bool orders;   /* as a lock that is waited for while others are held: counts for lock order */
+    bool releases; /* stores the unlocked value */
 };
 
-static struct meaning of_load(struct dh_step *t, const struct dh_look *l)
+static struct outcome of_load(struct dh_symex_step *t, const struct dh_atomic_test *l)
 {
     bool one = l->test.relation == DH_CMP_EQ && !l->test.known && l->in_one;
-    if (one && is_drawn(t->w, l->function, l->other))
-        return (struct meaning){DH_MADE_LOCK, 0, true, false};
-    if (one && l->function == t->f->function && dh_walk_own_number(t->w, t->f, l->other))
-        return (struct meaning){DH_MADE_LOCK, 0, false, false};
-    return (struct meaning){DH_MADE_FLAG, 0, false, false};
+    if (one && is_ticket(t->w, l->function, l->other))
+        return (struct outcome){DH_SYNC_ATOMIC_LOCK, 0, true, false};
+    if (one && l->function == t->f->function && dh_symex_is_thread_index(t->w, t->f, l->other))
+        return (struct outcome){DH_SYNC_ATOMIC_LOCK, 0, false, false};
+    return (struct outcome){DH_SYNC_ATOMIC_FLAG, 0, false, false};
 }
 
-static struct meaning of_rmw(const struct dh_program *p, const struct dh_inst *i, const struct dh_value_test *test)
+static struct outcome of_rmw(const struct dh_program *p, const struct dh_inst *i, const struct dh_value_test *test)
 {
-    static const struct meaning lock = {DH_MADE_LOCK, 0, true, false}, semaphore = {DH_MADE_LOCK, 0, false, false},
-                                last = {DH_MADE_LAST, 0, false, false}, nothing = {0};
+    static const struct outcome lock = {DH_SYNC_ATOMIC_LOCK, 0, true, false},
+                                semaphore = {DH_SYNC_ATOMIC_LOCK, 0, false, false},
+                                last = {DH_SYNC_ATOMIC_LAST, 0, false, false}, nothing = {0};
     int64_t number;
     bool constant = dh_value_int(p, dh_operand(p, i, 1), &number);
     if (!test->known)
         return nothing;
     switch (i->extra) {
-    case DH_BIN_XCHG: /* it was something else */
-        return constant && number && !dh_test_holds(test, number) && dh_test_holds(test, 0) ? lock : nothing;
+    case DH_BIN_XCHG: /* it was not set before */
+        return constant && number && !dh_value_test_holds(test, number) && dh_value_test_holds(test, 0) ? lock
+                                                                                                        : nothing;
     case DH_BIN_OR:
         return constant && test->relation == DH_CMP_EQ && test->number == 0 ? lock : nothing;
     case DH_BIN_ADD:
     case DH_BIN_SUB:
         if (test->relation == DH_CMP_EQ)
             return last;
-        return (i->extra == DH_BIN_SUB || (constant && number < 0)) && !dh_test_holds(test, 0) &&
-                       dh_test_holds(test, INT32_MAX)
+        return (i->extra == DH_BIN_SUB || (constant && number < 0)) && !dh_value_test_holds(test, 0) &&
+                       dh_value_test_holds(test, INT32_MAX)
                    ? semaphore
                    : nothing;
     default:
@@ -272,8 +277,8 @@ static struct meaning of_rmw(const struct dh_program *p, const struct dh_inst *i
     }
 }
 
-/* It stored, and found what it expected. */
-static struct meaning of_cas(struct dh_walk *w, const struct dh_look *l)
+/* The compare-exchange succeeded. */
+static struct outcome of_cas(struct dh_symex *w, const struct dh_atomic_test *l)
 {
     const struct dh_program *p = w->program;
     const struct dh_inst *i = &p->insts.at[l->inst];
@@ -283,23 +288,24 @@ static struct meaning of_cas(struct dh_walk *w, const struct dh_look *l)
     bool done = l->done || (constant && l->test.known && l->test.relation == DH_CMP_EQ && l->test.number == was) ||
                 (!l->test.known && l->test.relation == DH_CMP_EQ && l->in_one && l->other == old);
     if (!done)
-        return (struct meaning){0};
+        return (struct outcome){0};
     bool number = dh_value_int(p, new, &is);
     if (constant && (!number || is != was))
-        return number && was && !is ? (struct meaning){0, 0, false, true} : (struct meaning){DH_MADE_LOCK, 0, true, 0};
-    uint32_t made = dh_looks_definition(w, l->function, new);
-    if (constant || made == DH_NONE || p->insts.at[made].op != DH_I_BINARY ||
-        !dh_value_int(p, dh_operand(p, &p->insts.at[made], 1), &by))
-        return (struct meaning){0};
-    bool down = (p->insts.at[made].extra == DH_BIN_SUB) == (by > 0);
-    if (p->insts.at[made].extra == DH_BIN_OR)
-        return (struct meaning){DH_MADE_LOCK, 0, true, false};
-    if (p->insts.at[made].extra != DH_BIN_ADD && p->insts.at[made].extra != DH_BIN_SUB)
-        return (struct meaning){0};
-    return (struct meaning){DH_MADE_LOCK, down ? 0 : 1, false, false}; /* a semaphore; one more reader */
+        return number && was && !is ? (struct outcome){0, 0, false, true}
+                                    : (struct outcome){DH_SYNC_ATOMIC_LOCK, 0, true, 0};
+    uint32_t definition = dh_value_definition(w, l->function, new);
+    if (constant || definition == DH_NONE || p->insts.at[definition].op != DH_I_BINARY ||
+        !dh_value_int(p, dh_operand(p, &p->insts.at[definition], 1), &by))
+        return (struct outcome){0};
+    bool down = (p->insts.at[definition].extra == DH_BIN_SUB) == (by > 0);
+    if (p->insts.at[definition].extra == DH_BIN_OR)
+        return (struct outcome){DH_SYNC_ATOMIC_LOCK, 0, true, false};
+    if (p->insts.at[definition].extra != DH_BIN_ADD && p->insts.at[definition].extra != DH_BIN_SUB)
+        return (struct outcome){0};
+    return (struct outcome){DH_SYNC_ATOMIC_LOCK, down ? 0 : 1, false, false}; /* a semaphore; one more reader */
 }
 
-static struct meaning meaning_of(struct dh_step *t, const struct dh_look *l)
+static struct outcome outcome_of(struct dh_symex_step *t, const struct dh_atomic_test *l)
 {
     const struct dh_inst *i = &t->w->program->insts.at[l->inst];
     if (i->op == DH_I_LOAD)
@@ -311,77 +317,79 @@ static struct meaning meaning_of(struct dh_step *t, const struct dh_look *l)
 
 enum { FLAGS_KEPT = 4 };
 
-/* The flags seen last are what matters. */
-static void keep(struct dh_state *s, const struct dh_held *h)
+/* The last flags seen are kept. */
+static void keep_flag_or_lock(struct dh_state *s, const struct dh_symex_lock *h)
 {
     unsigned flags = 0, first = DH_LOCKS_MAX;
     for (unsigned n = 0; n < s->n_locks; n++)
-        if (dh_held_is_flag(&s->locks[n])) {
+        if (dh_symex_lock_is_flag(&s->locks[n])) {
             first = first == DH_LOCKS_MAX ? n : first;
             flags++;
         }
-    if (dh_held_is_flag(h) && flags >= FLAGS_KEPT) {
+    if (dh_symex_lock_is_flag(h) && flags >= FLAGS_KEPT) {
         s->n_locks--;
         memmove(s->locks + first, s->locks + first + 1, (s->n_locks - first) * sizeof *s->locks);
     }
     dh_state_lock(s, h);
 }
 
-static void learn_from(struct dh_step *t, const struct dh_look *l, unsigned side, bool leaves, struct dh_state *s)
+static void apply_outcome(struct dh_symex_step *t, const struct dh_atomic_test *l, unsigned side, bool leaves,
+                          struct dh_state *s)
 {
-    struct dh_walk *w = t->w;
-    const struct dh_made *m = &w->state->made;
-    struct dh_held h = dh_walk_held_at(w, t->f, l->at, l->inst);
-    struct dh_cell at = place_of(w, (struct dh_cell){h.node, h.offset}, l->inst);
+    struct dh_symex *w = t->w;
+    const struct dh_atomic_sync *m = &w->state->atomics;
+    struct dh_symex_lock h = dh_symex_lock_of_term(w, t->f, l->at, l->inst);
+    struct dh_heap_cell at = location_of(w, (struct dh_heap_cell){h.node, h.offset}, l->inst);
     if (at.node == DH_NO_NODE)
         return;
     h.offset = at.offset;
-    struct meaning means = meaning_of(t, l);
-    if (means.gives)
-        drop_made(s, at);
-    if (!means.kind || (means.kind == DH_MADE_FLAG ? !is_told(m, at, &l->test, leaves) : !is_kept_in_order(m, at)))
+    struct outcome found = outcome_of(t, l);
+    if (found.releases)
+        drop_atomic_locks(s, at);
+    if (!found.kind ||
+        (found.kind == DH_SYNC_ATOMIC_FLAG ? !is_signalled(m, at, &l->test, leaves) : !is_released_in_order(m, at)))
         return;
-    h.made = (uint8_t)means.kind;
-    h.mode = means.mode;
+    h.sync_kind = (uint8_t)found.kind;
+    h.mode = found.mode;
     h.pending = !l->acquires;
-    if (means.kind == DH_MADE_FLAG) {
+    if (found.kind == DH_SYNC_ATOMIC_FLAG) {
         h.test_known = l->test.known;
         h.test = l->test.known ? l->test.relation : DH_CMP_OTHER;
         h.number = l->test.known ? l->test.number : 0;
     }
-    if (means.kind == DH_MADE_LOCK) {
-        w->state->made.looked[l->inst] |= DH_MADE_TAKES;
-        w->state->made.looked[t->inst] |= (uint8_t)(DH_MADE_GOT << side);
+    if (found.kind == DH_SYNC_ATOMIC_LOCK) {
+        w->state->atomics.roles[l->inst] |= DH_ATOMIC_ACQUIRES;
+        w->state->atomics.roles[t->inst] |= (uint8_t)(DH_ATOMIC_ACQUIRED << side);
     }
-    if (t->counts && means.kind == DH_MADE_LOCK && !h.pending)
-        dh_walk_sync_event(w, t->f, s, &w->program->insts.at[l->inst], DH_EVENT_LOCK, &h, &h,
-                           leaves && means.orders ? 0 : DH_EVENT_TRY);
-    keep(s, &h);
+    if (t->records && found.kind == DH_SYNC_ATOMIC_LOCK && !h.pending)
+        dh_symex_add_sync_event(w, t->f, s, &w->program->insts.at[l->inst], DH_SYMEX_LOCK, &h, &h,
+                                leaves && found.orders ? 0 : DH_SYMEX_TRY);
+    keep_flag_or_lock(s, &h);
 }
 
-/* What is looked at again and again in a loop is not what was seen before it. */
-static bool is_stale(struct dh_step *t, const struct dh_flow *flow, uint32_t loop, const struct dh_look *l)
+/* A value tested in a loop is not the one tested before it. */
+static bool is_stale(struct dh_symex_step *t, const struct dh_cfg *cfg, uint32_t loop, const struct dh_atomic_test *l)
 {
     return l->function == t->f->function && loop != DH_NONE &&
-           !dh_flow_in_loop(flow, loop, dh_program_block_of(t->w->program, l->inst) - flow->first);
+           !dh_cfg_in_loop(cfg, loop, dh_program_block_of(t->w->program, l->inst) - cfg->first);
 }
 
-void dh_made_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_state *s)
+void dh_atomic_sync_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, struct dh_state *s)
 {
-    struct dh_walk *w = t->w;
-    struct dh_made *m = &w->state->made;
+    struct dh_symex *w = t->w;
+    struct dh_atomic_sync *m = &w->state->atomics;
     if (w->strict || t->i->op != DH_I_BRANCH)
         return;
-    const struct dh_look_sides *sides = dh_looks_at(&m->looks, t->f->function, t->inst);
+    const struct dh_branch_tests *sides = dh_atomic_tests_of_branch(&m->looks, t->f->function, t->inst);
     if (!sides || number > 1)
         return;
-    const struct dh_flow *flow = dh_walk_flow(w, t->f->function);
-    uint32_t loop = flow->loop.at[t->block];
-    bool leaves = loop != DH_NONE && !dh_flow_in_loop(flow, loop, to);
+    const struct dh_cfg *cfg = dh_symex_cfg(w, t->f->function);
+    uint32_t loop = cfg->loop.at[t->block];
+    bool leaves = loop != DH_NONE && !dh_cfg_in_loop(cfg, loop, to);
     for (unsigned n = 0; n < sides->n[number]; n++) {
-        struct dh_look l = sides->at[number][n];
-        m->looked[l.inst] |= l.acquires ? DH_LOOKED | DH_LOOKED_IN_ORDER : DH_LOOKED;
-        if (w->state->recording && !(leaves && is_stale(t, flow, loop, &l)))
-            learn_from(t, &l, number, leaves, s);
+        struct dh_atomic_test l = sides->at[number][n];
+        m->roles[l.inst] |= l.acquires ? DH_ATOMIC_TESTED | DH_ATOMIC_TESTED_ACQUIRE : DH_ATOMIC_TESTED;
+        if (w->state->second_pass && !(leaves && is_stale(t, cfg, loop, &l)))
+            apply_outcome(t, &l, number, leaves, s);
     }
 }

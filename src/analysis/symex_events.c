@@ -1,83 +1,57 @@
-/* What the walk writes down. */
+/* Events of symbolic execution: accesses and synchronisation with lock sets, deduplicated. */
 #include "analysis/symex_internal.h"
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ (h >> 29);
-}
+/* ---- lock sets ---- */
 
-/* ---- sets of locks ---- */
-
-static uint64_t hash_held(const struct dh_held *held, unsigned n)
+static uint64_t hash_held(const struct dh_symex_lock *held, unsigned n)
 {
     uint64_t h = n;
     for (unsigned k = 0; k < n; k++) {
-        h = mix(h, (uint64_t)held[k].node << 32 | (uint32_t)held[k].offset);
-        h = mix(h, (uint64_t)held[k].expr << 32 | (uint32_t)held[k].relation << 16 | held[k].mode);
-        h = mix(h, (uint64_t)held[k].made << 56 ^ (uint64_t)held[k].test << 40 ^ (uint64_t)held[k].number);
+        h = dh_hash_combine(h, (uint64_t)held[k].node << 32 | (uint32_t)held[k].offset);
+        h = dh_hash_combine(h, (uint64_t)held[k].expr << 32 | (uint32_t)held[k].relation << 16 | held[k].mode);
+        h = dh_hash_combine(h, (uint64_t)held[k].sync_kind << 56 ^ (uint64_t)held[k].test << 40 ^
+                                   (uint64_t)held[k].number);
     }
     return h;
 }
 
-/* Of accesses it does not matter where locks were taken; they have lost their expressions. */
-static bool same_held(const struct dh_held *a, const struct dh_held *b, unsigned n)
+/* For accesses it does not matter where locks were acquired; their expressions are dropped. */
+static bool same_held(const struct dh_symex_lock *a, const struct dh_symex_lock *b, unsigned n)
 {
     for (unsigned k = 0; k < n; k++)
         if (a[k].node != b[k].node || a[k].offset != b[k].offset || a[k].expr != b[k].expr || a[k].mode != b[k].mode ||
-            a[k].relation != b[k].relation || !dh_held_alike(&a[k], &b[k]) || (a[k].expr && a[k].inst != b[k].inst))
+            a[k].relation != b[k].relation || !dh_symex_lock_same_kind(&a[k], &b[k]) ||
+            (a[k].expr && a[k].inst != b[k].inst))
             return false;
     return true;
 }
 
-static void grow(uint32_t **slot, size_t *mask)
+uint32_t dh_symex_intern_lockset(struct dh_symex *w, const struct dh_symex_lock *held, unsigned n)
 {
-    free(*slot);
-    *mask = *mask ? 2 * *mask + 1 : 1023;
-    *slot = calloc(*mask + 1, sizeof **slot);
-    if (!*slot)
-        abort();
-}
-
-static void grow_sets(struct dh_walk *w)
-{
-    struct dh_walk_state *s = w->state;
-    grow(&s->set_slot, &s->set_mask);
-    for (uint32_t n = 0; n < w->locksets.n; n++) {
-        size_t at = hash_held(w->held.at + w->locksets.at[n].first, w->locksets.at[n].n) & s->set_mask;
-        while (s->set_slot[at])
-            at = (at + 1) & s->set_mask;
-        s->set_slot[at] = n + 1;
-    }
-}
-
-uint32_t dh_walk_lockset(struct dh_walk *w, const struct dh_held *held, unsigned n)
-{
-    struct dh_walk_state *s = w->state;
-    if (2 * w->locksets.n >= s->set_mask)
-        grow_sets(w);
-    size_t at = hash_held(held, n) & s->set_mask;
-    for (; s->set_slot[at]; at = (at + 1) & s->set_mask) {
-        const struct dh_lockset *l = &w->locksets.at[s->set_slot[at] - 1];
-        if (l->n == n && same_held(w->held.at + l->first, held, n))
-            return s->set_slot[at] - 1;
+    struct dh_index *index = &w->state->lockset_index;
+    uint64_t hash = hash_held(held, n);
+    struct dh_probe probe = dh_index_probe(index, hash);
+    for (uint32_t k; (k = dh_index_next(index, &probe)) != DH_ABSENT;) {
+        const struct dh_lockset *l = &w->locksets.at[k];
+        if (l->n == n && (!n || same_held(w->held.at + l->first, held, n)))
+            return k;
     }
     struct dh_lockset l = {(uint32_t)w->held.n, n};
     for (unsigned k = 0; k < n; k++)
         dh_vec_push(&w->held, held[k]);
+    dh_index_add(index, hash, (uint32_t)w->locksets.n);
     dh_vec_push(&w->locksets, l);
-    s->set_slot[at] = (uint32_t)w->locksets.n;
     return (uint32_t)w->locksets.n - 1;
 }
 
-/* ---- between starts and joins ---- */
+/* ---- order states ---- */
 
-uint32_t dh_walk_order(struct dh_walk *w, const struct dh_state *s)
+uint32_t dh_symex_intern_order(struct dh_symex *w, const struct dh_state *s)
 {
-    struct dh_order_state o = {s->started, s->joined, s->ended, s->phase};
+    struct dh_order_state o = {s->started, s->joined, s->joined_heuristic, s->phase};
     for (size_t n = w->orders.n; n-- > 0 && w->orders.n - n < 64;)
         if (w->orders.at[n].started == o.started && w->orders.at[n].joined == o.joined &&
-            w->orders.at[n].ended == o.ended && w->orders.at[n].phase == o.phase)
+            w->orders.at[n].joined_heuristic == o.joined_heuristic && w->orders.at[n].phase == o.phase)
             return (uint32_t)n;
     dh_vec_push(&w->orders, o);
     return (uint32_t)w->orders.n - 1;
@@ -85,86 +59,80 @@ uint32_t dh_walk_order(struct dh_walk *w, const struct dh_state *s)
 
 /* ---- events, each once ---- */
 
-static uint64_t hash_event(const struct dh_event *e)
+static uint64_t hash_event(const struct dh_symex_event *e)
 {
-    uint64_t h = mix(e->inst, (uint64_t)e->thread << 16 | e->kind);
-    h = mix(h, (uint64_t)e->node << 32 | (uint32_t)e->offset);
-    h = mix(h, (uint64_t)e->lockset << 32 | e->order);
-    return mix(h, (uint64_t)e->flags << 32 | e->second);
+    uint64_t h = dh_hash_combine(e->inst, (uint64_t)e->thread << 16 | e->kind);
+    h = dh_hash_combine(h, (uint64_t)e->node << 32 | (uint32_t)e->offset);
+    h = dh_hash_combine(h, (uint64_t)e->lockset << 32 | e->order);
+    return dh_hash_combine(h, (uint64_t)e->flags << 32 | e->second);
 }
 
-static bool same_event(const struct dh_event *a, const struct dh_event *b)
+static bool same_event(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     return a->inst == b->inst && a->thread == b->thread && a->kind == b->kind && a->node == b->node &&
            a->offset == b->offset && a->lockset == b->lockset && a->order == b->order && a->flags == b->flags &&
-           a->second == b->second && a->size == b->size && a->stride == b->stride && a->reach == b->reach &&
-           a->loop == b->loop && a->alone == b->alone && a->rejoined == b->rejoined && a->seen == b->seen;
+           a->second == b->second && a->size == b->size && a->stride == b->stride &&
+           a->index_extent == b->index_extent && a->loop == b->loop && a->only_instance == b->only_instance &&
+           a->element_joined == b->element_joined && a->flags_seen == b->flags_seen;
 }
 
-static void note_seen(struct dh_walk *w, uint32_t event, uint32_t context)
+static void note_context(struct dh_symex *w, uint32_t event, uint32_t context)
 {
-    if (w->traced)
-        dh_vec_push(&w->seen, (struct dh_seen){event, context});
+    if (w->keep_contexts)
+        dh_vec_push(&w->event_contexts, (struct dh_event_context){event, context});
 }
 
-void dh_walk_event(struct dh_walk *w, const struct dh_event *e)
+void dh_symex_add_event(struct dh_symex *w, const struct dh_symex_event *e)
 {
-    struct dh_walk_state *s = w->state;
-    if (2 * w->events.n >= s->event_mask) {
-        grow(&s->event_slot, &s->event_mask);
-        for (uint32_t n = 0; n < w->events.n; n++) {
-            size_t at = hash_event(&w->events.at[n]) & s->event_mask;
-            while (s->event_slot[at])
-                at = (at + 1) & s->event_mask;
-            s->event_slot[at] = n + 1;
-        }
-    }
-    size_t at = hash_event(e) & s->event_mask;
-    for (; s->event_slot[at]; at = (at + 1) & s->event_mask)
-        if (same_event(&w->events.at[s->event_slot[at] - 1], e)) {
-            note_seen(w, s->event_slot[at] - 1, e->context);
+    struct dh_index *index = &w->state->event_index;
+    uint64_t hash = hash_event(e);
+    struct dh_probe probe = dh_index_probe(index, hash);
+    for (uint32_t n; (n = dh_index_next(index, &probe)) != DH_ABSENT;)
+        if (same_event(&w->events.at[n], e)) {
+            note_context(w, n, e->context);
             return;
         }
+    dh_index_add(index, hash, (uint32_t)w->events.n);
     dh_vec_push(&w->events, *e);
-    s->event_slot[at] = (uint32_t)w->events.n;
-    note_seen(w, s->event_slot[at] - 1, e->context);
+    note_context(w, (uint32_t)w->events.n - 1, e->context);
 }
 
-/* ---- where an expression of a function leads ---- */
+/* ---- cells of expressions ---- */
 
-static struct dh_cell expr_cell(struct dh_walk *w, uint32_t function, uint32_t expr, int depth)
+static struct dh_heap_cell expr_cell(struct dh_symex *w, uint32_t function, uint32_t expr, int depth)
 {
-    struct dh_exprs *x = &w->state->exprs;
+    struct dh_value_numbering *x = &w->state->values;
     const struct dh_expr *e = &x->exprs.at[expr];
     if (depth > 12)
         return DH_NO_CELL;
     switch (e->kind) {
     case DH_EXPR_PARAM:
-        return dh_shapes_value(w->shapes, function, e->a);
+        return dh_points_to_value(w->points_to, function, e->a);
     case DH_EXPR_REGISTER:
     case DH_EXPR_OBJECT:
-        return e->a == function ? dh_shapes_value(w->shapes, function, e->b) : DH_NO_CELL;
+        return e->a == function ? dh_points_to_value(w->points_to, function, e->b) : DH_NO_CELL;
     case DH_EXPR_GLOBAL:
-        return dh_graph_find(&w->shapes->graph, w->shapes->globals[e->a]);
+        return dh_heap_graph_find(&w->points_to->graph, w->points_to->globals[e->a]);
     case DH_EXPR_LOAD: {
         int64_t offset = e->offset;
-        return dh_graph_look(&w->shapes->graph, dh_cell_at(expr_cell(w, function, e->a, depth + 1), offset));
+        return dh_heap_graph_find_pointee(&w->points_to->graph,
+                                          dh_heap_cell_at(expr_cell(w, function, e->a, depth + 1), offset));
     }
     case DH_EXPR_INDEX: {
         int64_t offset = e->offset;
-        return dh_cell_at(expr_cell(w, function, e->a, depth + 1), offset);
+        return dh_heap_cell_at(expr_cell(w, function, e->a, depth + 1), offset);
     }
     default:
         return DH_NO_CELL;
     }
 }
 
-static bool is_unstable(const struct dh_walk *w, struct dh_cell at)
+static bool is_unstable(const struct dh_symex *w, struct dh_heap_cell at)
 {
     size_t low = 0, high = w->state->unstable.n;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        const struct dh_cell *c = &w->state->unstable.at[mid];
+        const struct dh_heap_cell *c = &w->state->unstable.at[mid];
         if (c->node < at.node || (c->node == at.node && c->offset < at.offset))
             low = mid + 1;
         else
@@ -174,10 +142,10 @@ static bool is_unstable(const struct dh_walk *w, struct dh_cell at)
            w->state->unstable.at[low].offset == at.offset;
 }
 
-/* Two evaluations give one value: no field on the way is stored to while others may look. */
-static bool is_stable(struct dh_walk *w, const struct dh_frame *f, uint32_t expr, int depth)
+/* Two evaluations give one value: no field that is read is stored to while it is shared. */
+static bool is_stable(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr, int depth)
 {
-    struct dh_exprs *x = &w->state->exprs;
+    struct dh_value_numbering *x = &w->state->values;
     struct dh_expr e = x->exprs.at[expr];
     if (depth > 12)
         return false;
@@ -185,51 +153,51 @@ static bool is_stable(struct dh_walk *w, const struct dh_frame *f, uint32_t expr
         return is_stable(w, f, e.a, depth + 1) && is_stable(w, f, e.b, depth + 1);
     if (e.kind != DH_EXPR_LOAD)
         return true;
-    struct dh_cell at = dh_cell_at(expr_cell(w, f->function, e.a, 0), e.offset);
-    at = dh_walk_place(w, f, at);
-    if (at.node == DH_NO_NODE || is_unstable(w, dh_shapes_place(w->shapes, at)))
+    struct dh_heap_cell at = dh_heap_cell_at(expr_cell(w, f->function, e.a, 0), e.offset);
+    at = dh_symex_bound_cell(w, f, at);
+    if (at.node == DH_NO_NODE || is_unstable(w, dh_points_to_fold_cell(w->points_to, at)))
         return false;
     return is_stable(w, f, e.a, depth + 1);
 }
 
-bool dh_walk_stable(struct dh_walk *w, const struct dh_frame *f, uint32_t expr)
+bool dh_symex_is_stable(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr)
 {
-    return w->state->recording && is_stable(w, f, expr, 0);
+    return w->state->second_pass && is_stable(w, f, expr, 0);
 }
 
-static bool equal_values(struct dh_walk *w, const struct dh_frame *f, uint32_t a, uint32_t b)
+static bool equal_values(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t a, uint32_t b)
 {
-    struct dh_exprs *x = &w->state->exprs;
+    struct dh_value_numbering *x = &w->state->values;
     if (!a || !b)
         return false;
     if (a == b)
         return true;
-    uint32_t canon = dh_exprs_canon(x, a);
-    return canon == dh_exprs_canon(x, b) && is_stable(w, f, canon, 0);
+    uint32_t canon = dh_expr_canonical(x, a);
+    return canon == dh_expr_canonical(x, b) && is_stable(w, f, canon, 0);
 }
 
-/* ---- how locks and threads belong to an object ---- */
+/* ---- relations between locks, threads and objects ---- */
 
-/* One step outwards from a pointer: to the struct around an array, to the object that alone holds it. */
-static uint32_t holder(struct dh_walk *w, const struct dh_frame *f, uint32_t expr, bool *via)
+/* One step from a pointer to its owner: the struct around an array, the object that is the only one to point to it. */
+static uint32_t owner_of(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr, bool *via)
 {
-    struct dh_expr e = w->state->exprs.exprs.at[expr];
+    struct dh_expr e = w->state->values.exprs.at[expr];
     if (e.kind == DH_EXPR_INDEX)
         return e.a;
     if (e.kind != DH_EXPR_LOAD)
         return 0;
-    struct dh_cell c = dh_graph_find(&w->shapes->graph, expr_cell(w, f->function, expr, 0));
-    struct dh_binding b = dh_walk_bind(w, f, c);
+    struct dh_heap_cell c = dh_heap_graph_find(&w->points_to->graph, expr_cell(w, f->function, expr, 0));
+    struct dh_symex_binding b = dh_symex_binding_of(w, f, c);
     *via = true;
-    bool kept = b.node != DH_NO_NODE && b.node == w->threads.at[f->thread].keeper;
-    return b.node != DH_NO_NODE && (!w->held_often[b.node] || kept) ? e.a : 0;
+    bool kept = b.node != DH_NO_NODE && b.node == w->threads.at[f->thread].owner;
+    return b.node != DH_NO_NODE && (!w->multiply_referenced[b.node] || kept) ? e.a : 0;
 }
 
-/* Whether an index may leave what its address points to: an element of something larger, unless it is an array with
- * bounds, or the address is that of a whole object. */
-static bool may_leave(struct dh_walk *w, const struct dh_frame *f, const struct dh_state *s, uint32_t expr)
+/* Whether an index may leave the object that its address points to: an element of something larger, unless it is an
+ * array with bounds, or the address is that of a whole object. */
+static bool may_leave(struct dh_symex *w, const struct dh_symex_activation *f, const struct dh_state *s, uint32_t expr)
 {
-    struct dh_exprs *x = &w->state->exprs;
+    struct dh_value_numbering *x = &w->state->values;
     struct dh_expr e = x->exprs.at[expr];
     bool via = false;
     if (e.kind != DH_EXPR_INDEX || e.c & DH_EXPR_BOUNDED)
@@ -239,61 +207,55 @@ static bool may_leave(struct dh_walk *w, const struct dh_frame *f, const struct 
         return false;
     if (base.kind == DH_EXPR_PARAM && base.a < DH_ATTRIBUTES_MAX && f->attributes[base.a] & DH_ARG_OWN_VIA)
         return false;
-    return base.kind != DH_EXPR_LOAD || !holder(w, f, e.a, &via);
+    return base.kind != DH_EXPR_LOAD || !owner_of(w, f, e.a, &via);
 }
 
-static enum dh_relation relation_of(struct dh_walk *w, const struct dh_frame *f, const struct dh_held *h,
-                                    struct dh_term t)
+static enum dh_lock_relation relation_of(struct dh_symex *w, const struct dh_symex_activation *f,
+                                         const struct dh_symex_lock *h, struct dh_term t)
 {
-    struct dh_exprs *x = &w->state->exprs;
+    struct dh_value_numbering *x = &w->state->values;
     bool via = false, near = false;
-    if (!t.expr || !w->state->recording)
+    if (!t.expr || !w->state->second_pass)
         return DH_RELATION_NONE;
     if (h->index && x->exprs.at[t.expr].kind == DH_EXPR_INDEX && equal_values(w, f, h->index, x->exprs.at[t.expr].b) &&
         !equal_values(w, f, h->expr, t.expr))
         return DH_RELATION_INDEX;
-    for (uint32_t at = t.expr; at; at = holder(w, f, at, &via)) {
+    for (uint32_t at = t.expr; at; at = owner_of(w, f, at, &via)) {
         if (equal_values(w, f, h->expr, at))
-            return near ? DH_RELATION_NEAR : via ? DH_RELATION_HOST : DH_RELATION_SAME;
+            return near ? DH_RELATION_NEAR : via ? DH_RELATION_OWNER : DH_RELATION_SAME;
         near |= may_leave(w, f, NULL, at);
     }
     return DH_RELATION_NONE;
 }
 
-/* Allocated by this run of the function, or by a callee of it that gives it back. */
-static bool is_made_here(struct dh_walk *w, const struct dh_frame *f, uint32_t expr)
+/* Allocated by this activation, or by a callee that returns it. */
+static bool is_made_here(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr)
 {
-    struct dh_expr e = w->state->exprs.exprs.at[expr];
+    struct dh_expr e = w->state->values.exprs.at[expr];
     if (e.kind == DH_EXPR_OBJECT)
         return e.a == f->function;
     if (e.kind != DH_EXPR_REGISTER || e.a != f->function)
         return false;
-    uint32_t inst = dh_walk_defined(w, f->function)[e.b];
-    if (inst == DH_NONE || w->program->insts.at[inst].op != DH_I_CALL)
-        return false;
-    bool any = false, all = true;
-    for (uint32_t it = dh_calls_first(&w->shapes->calls, inst), to; dh_calls_next(&w->shapes->calls, inst, &it, &to);) {
-        any = true;
-        all &= w->state->facts[to].returns_new;
-    }
-    return any && all;
+    uint32_t inst = dh_symex_definitions(w, f->function)[e.b];
+    return inst != DH_NONE && w->program->insts.at[inst].op == DH_I_CALL && dh_symex_returns_fresh(w, inst);
 }
 
-uint8_t dh_walk_attributes(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, struct dh_term t)
+uint8_t dh_symex_attributes(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
+                            struct dh_term t)
 {
-    struct dh_exprs *x = &w->state->exprs;
+    struct dh_value_numbering *x = &w->state->values;
     bool via = false, near = false;
-    for (uint32_t at = t.expr; at; at = holder(w, f, at, &via)) {
+    for (uint32_t at = t.expr; at; at = owner_of(w, f, at, &via)) {
         struct dh_expr e = x->exprs.at[at];
         if (!via && !near && dh_state_is_fresh(s, at))
-            return DH_ARG_FRESH | DH_ARG_MINE;
+            return DH_ARG_FRESH | DH_ARG_ALLOCATED_HERE;
         if (!via && !near && is_made_here(w, f, at))
-            return DH_ARG_MINE;
+            return DH_ARG_ALLOCATED_HERE;
         if (e.kind == DH_EXPR_PARAM) {
             uint8_t a = e.a < DH_ATTRIBUTES_MAX ? f->attributes[e.a] : 0;
             bool own = a & (DH_ARG_OWN | DH_ARG_OWN_VIA);
             if (near)
-                return own || a & DH_ARG_NEAR ? DH_ARG_NEAR : 0;
+                return own || a & DH_ARG_OWN_NEAR ? DH_ARG_OWN_NEAR : 0;
             return via ? (own ? DH_ARG_OWN_VIA : 0) : (uint8_t)(a & ~DH_ARG_FRESH);
         }
         near |= may_leave(w, f, s, at);
@@ -301,124 +263,125 @@ uint8_t dh_walk_attributes(struct dh_walk *w, struct dh_frame *f, const struct d
     return 0;
 }
 
-static bool own_index(struct dh_walk *w, const struct dh_frame *f, struct dh_term t)
+static bool own_index(struct dh_symex *w, const struct dh_symex_activation *f, struct dh_term t)
 {
-    struct dh_exprs *x = &w->state->exprs;
+    struct dh_value_numbering *x = &w->state->values;
     if (!t.expr || x->exprs.at[t.expr].kind != DH_EXPR_INDEX)
         return false;
     struct dh_expr i = x->exprs.at[x->exprs.at[t.expr].b];
     return i.kind == DH_EXPR_PARAM && i.a < DH_ATTRIBUTES_MAX && f->attributes[i.a] & DH_ARG_OWN;
 }
 
-/* ---- writing down ---- */
+/* ---- recording ---- */
 
-static uint32_t event_flags(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, const struct dh_inst *i,
-                            struct dh_term t)
+static uint32_t event_flags(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
+                            const struct dh_inst *i, struct dh_term t)
 {
-    uint8_t a = dh_walk_attributes(w, f, s, t);
-    uint32_t flags = i->order ? DH_EVENT_ATOMIC : 0;
-    flags |= a & DH_ARG_FRESH ? DH_EVENT_FRESH : 0;
-    flags |= a & DH_ARG_MINE ? DH_EVENT_MINE : 0;
-    flags |= a & DH_ARG_OWN && t.exact ? DH_EVENT_OWN : 0;
-    flags |= a & DH_ARG_OWN_VIA ? DH_EVENT_OWN_VIA : 0;
-    flags |= a & (DH_ARG_OWN | DH_ARG_NEAR) && !(flags & DH_EVENT_OWN) ? DH_EVENT_OWN_NEAR : 0;
-    flags |= own_index(w, f, t) ? DH_EVENT_OWN_INDEX : 0;
-    flags |= !t.expr || !t.exact ? DH_EVENT_WILD : 0;
-    flags |= i->flags & DH_INST_LIBRARY ? DH_EVENT_LIBRARY : 0;
-    flags |= s->ignoring ? DH_EVENT_IGNORED : 0;
+    uint8_t a = dh_symex_attributes(w, f, s, t);
+    uint32_t flags = i->order ? DH_SYMEX_ATOMIC : 0;
+    flags |= a & DH_ARG_FRESH ? DH_SYMEX_FRESH : 0;
+    flags |= a & DH_ARG_ALLOCATED_HERE ? DH_SYMEX_ALLOCATED_HERE : 0;
+    flags |= a & DH_ARG_OWN && t.exact ? DH_SYMEX_OWN : 0;
+    flags |= a & DH_ARG_OWN_VIA ? DH_SYMEX_OWN_REACHED : 0;
+    flags |= a & (DH_ARG_OWN | DH_ARG_OWN_NEAR) && !(flags & DH_SYMEX_OWN) ? DH_SYMEX_OWN_NEAR : 0;
+    flags |= own_index(w, f, t) ? DH_SYMEX_OWN_INDEX : 0;
+    flags |= !t.expr || !t.exact ? DH_SYMEX_UNKNOWN_INDEX : 0;
+    flags |= i->flags & DH_INST_LIBRARY ? DH_SYMEX_LIBRARY : 0;
+    flags |= s->ignoring ? DH_SYMEX_IGNORED : 0;
     return flags;
 }
 
 /* Locks, or flags that were seen. */
-static uint32_t related_locks(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, struct dh_term t,
-                              dh_value v, bool flags)
+static uint32_t related_locks(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
+                              struct dh_term t, dh_value v, bool flags)
 {
-    struct dh_held held[DH_LOCKS_MAX];
+    struct dh_symex_lock held[DH_LOCKS_MAX];
     unsigned k = 0;
     for (unsigned n = 0; n < s->n_locks; n++) {
-        if (dh_held_is_flag(&s->locks[n]) != flags || s->locks[n].pending)
+        if (dh_symex_lock_is_flag(&s->locks[n]) != flags || s->locks[n].pending)
             continue;
         held[k] = s->locks[n];
         held[k].relation = (uint16_t)relation_of(w, f, &s->locks[n], t);
-        if (held[k].relation == DH_RELATION_NONE && w->state->recording && dh_walk_reaches(w, f, v, &s->locks[n]))
+        if (held[k].relation == DH_RELATION_NONE && w->state->second_pass &&
+            dh_symex_found_through_lock(w, f, v, &s->locks[n]))
             held[k].relation = DH_RELATION_REACHED;
-        held[k].expr = held[k].index = held[k].via = 0;
+        held[k].expr = held[k].index = held[k].reached_params = 0;
         k++;
     }
-    return dh_walk_lockset(w, held, k);
+    return dh_symex_intern_lockset(w, held, k);
 }
 
-static void note_unstable(struct dh_walk *w, const struct dh_frame *f, const struct dh_state *s,
-                          const struct dh_event *e)
+static void note_unstable(struct dh_symex *w, const struct dh_symex_activation *f, const struct dh_state *s,
+                          const struct dh_symex_event *e)
 {
     bool alone = w->threads.at[f->thread].unique && !s->started;
-    if (!w->state->recording && e->kind == DH_EVENT_WRITE && !(e->flags & DH_EVENT_FRESH) && !alone)
-        dh_vec_push(&w->state->unstable, ((struct dh_cell){e->node, e->offset}));
+    if (!w->state->second_pass && e->kind == DH_SYMEX_WRITE && !(e->flags & DH_SYMEX_FRESH) && !alone)
+        dh_vec_push(&w->state->unstable, ((struct dh_heap_cell){e->node, e->offset}));
 }
 
 /* Bytes touched, 0 = not known. */
-static uint32_t extent(const struct dh_program *p, const struct dh_inst *i)
+static uint32_t access_size(const struct dh_program *p, const struct dh_inst *i)
 {
     int64_t length;
     if (i->op == DH_I_CREATE)
         return 8;
     if (dh_inst_class(i) == DH_CLASS_SYNC)
-        return 1; /* a lock is where it begins */
+        return 1; /* a lock is its first byte */
     if ((i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET) && dh_value_int(p, dh_operand(p, i, 2), &length) && length > 0 &&
         length < INT32_MAX)
         return (uint32_t)length;
     return i->size;
 }
 
-/* An element of a loop's round that no thread has been given yet, or whose thread has ended. */
-static void note_element(struct dh_step *t, struct dh_term a, struct dh_event *e)
+/* An element of a loop's iteration that was not yet passed to a thread, or whose thread has ended. */
+static void note_element(struct dh_symex_step *t, struct dh_term a, struct dh_symex_event *e)
 {
-    const struct dh_exprs *x = &t->w->state->exprs;
+    const struct dh_value_numbering *x = &t->w->state->values;
     uint16_t loop;
-    uint32_t element = dh_step_element(t, a, false, &loop);
-    if (element && !dh_state_handed(t->s, element) && loop) {
-        e->flags |= DH_EVENT_UNHANDED;
+    uint32_t element = dh_symex_loop_element(t, a, false, &loop);
+    if (element && !dh_state_is_passed(t->s, element) && loop) {
+        e->flags |= DH_SYMEX_NOT_PASSED;
         e->loop = loop;
     }
     for (uint32_t at = a.exact ? a.expr : 0; at;) {
-        e->rejoined |= dh_state_rejoined(t->s, at);
-        e->flags |= e->rejoined ? DH_EVENT_REJOINED : 0;
+        e->element_joined |= dh_state_element_joined(t->s, at);
+        e->flags |= e->element_joined ? DH_SYMEX_ELEMENT_JOINED : 0;
         bool inside = x->exprs.at[at].kind == DH_EXPR_INDEX && x->exprs.at[at].c & DH_EXPR_BOUNDED;
         at = inside ? x->exprs.at[at].a : 0;
     }
 }
 
-/* The index of the element comes from what the thread was given, or the array was found by such an index. */
-static uint32_t own_range(struct dh_step *t, dh_value v)
+/* The element's index is computed from the thread's argument, or the array was found by such an index. */
+static uint32_t own_range(struct dh_symex_step *t, dh_value v)
 {
     const struct dh_program *p = t->w->program;
-    const uint32_t *defined = dh_walk_defined(t->w, t->f->function);
+    const uint32_t *defined = dh_symex_definitions(t->w, t->f->function);
     uint32_t own = 0;
     for (int depth = 0; depth < 8 && dh_is_register(v); depth++) {
         const struct dh_inst *i = defined[v] == DH_NONE ? NULL : &p->insts.at[defined[v]];
-        if ((!i || i->op == DH_I_LOAD) && dh_walk_found_by_number(t->w, t->f, v))
-            return own | DH_EVENT_OWN_FOUND;
-        if (i && i->op == DH_I_CALL && dh_walk_own_element(t->w, t->f, v))
-            return own | DH_EVENT_OWN_RANGE;
+        if ((!i || i->op == DH_I_LOAD) && dh_symex_loaded_by_thread_index(t->w, t->f, v))
+            return own | DH_SYMEX_OWN_FOUND;
+        if (i && i->op == DH_I_CALL && dh_symex_is_thread_element(t->w, t->f, v))
+            return own | DH_SYMEX_OWN_RANGE;
         if (!i)
             break;
-        if (i->op == DH_I_INDEX && i->n_operands > 1 && dh_walk_own_number(t->w, t->f, dh_operand(p, i, 1)))
-            own |= DH_EVENT_OWN_RANGE;
-        v = dh_walk_source(t->w, t->f->function, i);
+        if (i->op == DH_I_INDEX && i->n_operands > 1 && dh_symex_is_thread_index(t->w, t->f, dh_operand(p, i, 1)))
+            own |= DH_SYMEX_OWN_RANGE;
+        v = dh_symex_address_source(t->w, t->f->function, i);
     }
     return own;
 }
 
-/* How far an index leads from the offset on: elements that are folded are all at one offset, arrays have an end. */
-static uint32_t reach_of(struct dh_step *t, dh_value v, const struct dh_event *e)
+/* How many bytes an index may reach from the offset on: folded elements share one offset, arrays have an end. */
+static uint32_t reach_of(struct dh_symex_step *t, dh_value v, const struct dh_symex_event *e)
 {
     const struct dh_program *p = t->w->program;
-    const struct dh_node *n = &t->w->shapes->graph.nodes.at[e->node];
-    const uint32_t *defined = dh_walk_defined(t->w, t->f->function);
+    const struct dh_heap_node *n = &t->w->points_to->graph.nodes.at[e->node];
+    const uint32_t *defined = dh_symex_definitions(t->w, t->f->function);
     if (!e->stride)
         return e->size;
     for (unsigned k = 0; k < n->n_folds; k++) {
-        const struct dh_fold *f = &n->folds[k];
+        const struct dh_array_fold *f = &n->folds[k];
         if (f->stride == (int32_t)e->stride && f->stride > 8 && e->offset >= f->start &&
             (!f->length || e->offset < f->start + f->length))
             return e->size;
@@ -435,133 +398,136 @@ static uint32_t reach_of(struct dh_step *t, dh_value v, const struct dh_event *e
     return UINT32_MAX;
 }
 
-void dh_walk_access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind, uint32_t flags)
+void dh_symex_access(struct dh_symex_step *t, uint32_t operand, enum dh_symex_event_kind kind, uint32_t flags)
 {
-    struct dh_walk *w = t->w;
+    struct dh_symex *w = t->w;
     dh_value v = dh_operand(w->program, t->i, operand);
-    struct dh_cell at = dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, v));
-    if (at.node == DH_NO_NODE || !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_SHARED))
+    struct dh_heap_cell at = dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, v));
+    if (at.node == DH_NO_NODE || !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_SHARED))
         return;
-    at = dh_shapes_place(w->shapes, at);
-    struct dh_term a = dh_exprs_value(&w->state->exprs, t->f->function, v);
-    struct dh_event e = {.inst = t->inst,
-                         .thread = (uint16_t)t->f->thread,
-                         .kind = (uint16_t)kind,
-                         .flags = flags | event_flags(w, t->f, t->s, t->i, a),
-                         .node = at.node,
-                         .offset = at.offset,
-                         .size = extent(w->program, t->i),
-                         .alone = t->s->alone,
-                         .context = t->f->context};
-    if (a.expr && w->state->exprs.exprs.at[a.expr].kind == DH_EXPR_INDEX)
-        e.stride = dh_expr_stride(&w->state->exprs.exprs.at[a.expr]);
-    e.flags |= w->state->recording ? own_range(t, v) : 0;
-    e.flags |= t->unwinding ? DH_EVENT_UNWINDING : 0;
-    e.flags |= dh_walk_object_flags(t, v);
-    e.reach = reach_of(t, v, &e);
+    at = dh_points_to_fold_cell(w->points_to, at);
+    struct dh_term a = dh_value_term(&w->state->values, t->f->function, v);
+    struct dh_symex_event e = {.inst = t->inst,
+                               .thread = (uint16_t)t->f->thread,
+                               .kind = (uint16_t)kind,
+                               .flags = flags | event_flags(w, t->f, t->s, t->i, a),
+                               .node = at.node,
+                               .offset = at.offset,
+                               .size = access_size(w->program, t->i),
+                               .only_instance = t->s->only_instance,
+                               .context = t->f->context};
+    if (a.expr && w->state->values.exprs.at[a.expr].kind == DH_EXPR_INDEX)
+        e.stride = dh_expr_stride(&w->state->values.exprs.at[a.expr]);
+    e.flags |= w->state->second_pass ? own_range(t, v) : 0;
+    e.flags |= t->unwinding ? DH_SYMEX_UNWINDING : 0;
+    e.flags |= dh_symex_library_object_flags(t, v);
+    e.index_extent = reach_of(t, v, &e);
     note_unstable(w, t->f, t->s, &e);
-    if (!w->state->recording || t->f->inside || dh_walk_is_own_work(t, v))
+    if (!w->state->second_pass || t->f->in_library_object || dh_symex_is_library_access(t, v))
         return;
     note_element(t, a, &e);
     e.lockset = related_locks(w, t->f, t->s, a, v, false);
-    e.seen = related_locks(w, t->f, t->s, a, v, true);
-    e.order = dh_walk_order(w, t->s);
-    dh_walk_event(w, &e);
+    e.flags_seen = related_locks(w, t->f, t->s, a, v, true);
+    e.order = dh_symex_intern_order(w, t->s);
+    dh_symex_add_event(w, &e);
 }
 
-static bool in_array(const struct dh_walk *w, struct dh_cell at)
+static bool in_array(const struct dh_symex *w, struct dh_heap_cell at)
 {
-    const struct dh_node *n = &w->shapes->graph.nodes.at[at.node];
+    const struct dh_heap_node *n = &w->points_to->graph.nodes.at[at.node];
     for (unsigned k = 0; k < n->n_folds; k++) {
-        const struct dh_fold *f = &n->folds[k];
+        const struct dh_array_fold *f = &n->folds[k];
         if (at.offset >= f->start && (!f->length || at.offset < f->start + f->length))
             return true;
     }
     return n->flags & DH_NODE_COLLAPSED;
 }
 
-static struct dh_held held_in(struct dh_walk *w, struct dh_cell at, struct dh_term t, struct dh_held h)
+static struct dh_symex_lock held_in(struct dh_symex *w, struct dh_heap_cell at, struct dh_term t,
+                                    struct dh_symex_lock h)
 {
     h.node = DH_NO_NODE;
     if (at.node == DH_NO_NODE)
         return h;
-    at = dh_shapes_place(w->shapes, at);
+    at = dh_points_to_fold_cell(w->points_to, at);
     h.node = at.node;
     h.offset = at.offset;
     h.expr = t.exact ? t.expr : 0;
-    if (h.expr && w->state->exprs.exprs.at[h.expr].kind == DH_EXPR_INDEX)
-        h.index = w->state->exprs.exprs.at[h.expr].b;
+    if (h.expr && w->state->values.exprs.at[h.expr].kind == DH_EXPR_INDEX)
+        h.index = w->state->values.exprs.at[h.expr].b;
     h.element = h.index || in_array(w, at);
     return h;
 }
 
-struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct dh_inst *i, uint32_t operand,
-                            uint16_t mode)
+struct dh_symex_lock dh_symex_lock_of_operand(struct dh_symex *w, struct dh_symex_activation *f,
+                                              const struct dh_inst *i, uint32_t operand, uint16_t mode)
 {
     dh_value v = dh_operand(w->program, i, operand);
-    struct dh_cell at = dh_walk_place(w, f, dh_shapes_value(w->shapes, f->function, v));
-    struct dh_held h = {.inst = (uint32_t)(i - w->program->insts.at), .mode = mode};
-    return held_in(w, at, dh_exprs_value(&w->state->exprs, f->function, v), h);
+    struct dh_heap_cell at = dh_symex_bound_cell(w, f, dh_points_to_value(w->points_to, f->function, v));
+    struct dh_symex_lock h = {.inst = (uint32_t)(i - w->program->insts.at), .mode = mode};
+    return held_in(w, at, dh_value_term(&w->state->values, f->function, v), h);
 }
 
-struct dh_cell dh_walk_term_cell(struct dh_walk *w, uint32_t function, struct dh_term t)
+struct dh_heap_cell dh_symex_term_cell(struct dh_symex *w, uint32_t function, struct dh_term t)
 {
-    struct dh_cell c = t.expr ? expr_cell(w, function, t.expr, 0) : DH_NO_CELL;
-    return c.node == DH_NO_NODE ? c : dh_graph_find(&w->shapes->graph, dh_cell_at(c, t.offset));
+    struct dh_heap_cell c = t.expr ? expr_cell(w, function, t.expr, 0) : DH_NO_CELL;
+    return c.node == DH_NO_NODE ? c : dh_heap_graph_find(&w->points_to->graph, dh_heap_cell_at(c, t.offset));
 }
 
-struct dh_held dh_walk_held_at(struct dh_walk *w, struct dh_frame *f, struct dh_term at, uint32_t inst)
+struct dh_symex_lock dh_symex_lock_of_term(struct dh_symex *w, struct dh_symex_activation *f, struct dh_term at,
+                                           uint32_t inst)
 {
-    struct dh_cell c = dh_walk_term_cell(w, f->function, at);
+    struct dh_heap_cell c = dh_symex_term_cell(w, f->function, at);
     if (c.node != DH_NO_NODE)
-        c = dh_walk_place(w, f, c);
-    return held_in(w, c, at, (struct dh_held){.inst = inst});
+        c = dh_symex_bound_cell(w, f, c);
+    return held_in(w, c, at, (struct dh_symex_lock){.inst = inst});
 }
 
-static struct dh_event sync_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s,
-                                  const struct dh_inst *i, enum dh_event_kind kind, const struct dh_held *lock)
+static struct dh_symex_event sync_event(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
+                                        const struct dh_inst *i, enum dh_symex_event_kind kind,
+                                        const struct dh_symex_lock *lock)
 {
-    struct dh_held held[DH_LOCKS_MAX];
+    struct dh_symex_lock held[DH_LOCKS_MAX];
     unsigned k = 0;
     for (unsigned n = 0; n < s->n_locks; n++) {
-        if (dh_held_is_flag(&s->locks[n]))
+        if (dh_symex_lock_is_flag(&s->locks[n]))
             continue;
         held[k] = s->locks[n];
         held[k].relation =
             lock->expr && equal_values(w, f, held[k].expr, lock->expr) ? DH_RELATION_SAME : DH_RELATION_NONE;
         k++;
     }
-    return (struct dh_event){.inst = (uint32_t)(i - w->program->insts.at),
-                             .thread = (uint16_t)f->thread,
-                             .kind = (uint16_t)kind,
-                             .flags = s->ignoring ? DH_EVENT_IGNORED : 0,
-                             .node = lock->node,
-                             .offset = lock->offset,
-                             .lockset = dh_walk_lockset(w, held, k),
-                             .order = dh_walk_order(w, s),
-                             .context = f->context,
-                             .second = DH_NONE};
+    return (struct dh_symex_event){.inst = (uint32_t)(i - w->program->insts.at),
+                                   .thread = (uint16_t)f->thread,
+                                   .kind = (uint16_t)kind,
+                                   .flags = s->ignoring ? DH_SYMEX_IGNORED : 0,
+                                   .node = lock->node,
+                                   .offset = lock->offset,
+                                   .lockset = dh_symex_intern_lockset(w, held, k),
+                                   .order = dh_symex_intern_order(w, s),
+                                   .context = f->context,
+                                   .second = DH_NONE};
 }
 
-void dh_walk_sync_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, const struct dh_inst *i,
-                        enum dh_event_kind kind, const struct dh_held *lock, const struct dh_held *second,
-                        uint32_t flags)
+void dh_symex_add_sync_event(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
+                             const struct dh_inst *i, enum dh_symex_event_kind kind, const struct dh_symex_lock *lock,
+                             const struct dh_symex_lock *second, uint32_t flags)
 {
-    if (!w->state->recording || lock->node == DH_NO_NODE)
+    if (!w->state->second_pass || lock->node == DH_NO_NODE)
         return;
-    struct dh_event e = sync_event(w, f, s, i, kind, lock);
+    struct dh_symex_event e = sync_event(w, f, s, i, kind, lock);
     e.flags |= flags;
-    uint32_t alone = dh_walk_lockset(w, second, 1);
+    uint32_t alone = dh_symex_intern_lockset(w, second, 1);
     e.second = w->locksets.at[alone].first;
-    dh_walk_event(w, &e);
+    dh_symex_add_event(w, &e);
 }
 
-void dh_walk_join_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, const struct dh_inst *i,
-                        dh_threads joined)
+void dh_symex_add_join_event(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
+                             const struct dh_inst *i, dh_thread_set joined)
 {
-    if (!w->state->recording || s->locks[0].node == DH_NO_NODE)
+    if (!w->state->second_pass || s->locks[0].node == DH_NO_NODE)
         return;
-    struct dh_event e = sync_event(w, f, s, i, DH_EVENT_JOIN, &s->locks[0]);
-    e.rejoined = joined;
-    dh_walk_event(w, &e);
+    struct dh_symex_event e = sync_event(w, f, s, i, DH_SYMEX_JOIN, &s->locks[0]);
+    e.element_joined = joined;
+    dh_symex_add_event(w, &e);
 }

@@ -1,34 +1,27 @@
-/* One function in one context: first what holds where, until nothing moves, then once more to write it down. */
+/* One activation: dataflow over the function's blocks to a fixed point, then a last pass that records events. */
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
-static void *zeroed(size_t n, size_t size)
+const struct dh_cfg *dh_symex_cfg(struct dh_symex *w, uint32_t function)
 {
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
-const struct dh_flow *dh_walk_flow(struct dh_walk *w, uint32_t function)
-{
-    struct dh_flow **at = &w->state->flows[function];
+    struct dh_cfg **at = &w->state->cfgs[function];
     if (!*at) {
-        *at = zeroed(1, sizeof **at);
-        dh_flow_read(*at, w->program, function);
+        *at = dh_xcalloc(1, sizeof **at);
+        dh_cfg_build(*at, w->program, function);
     }
     return *at;
 }
 
-const uint32_t *dh_walk_defined(struct dh_walk *w, uint32_t function)
+const uint32_t *dh_symex_definitions(struct dh_symex *w, uint32_t function)
 {
     uint32_t **at = &w->state->defined[function];
     const struct dh_function *f = &w->program->functions.at[function];
     if (*at)
         return *at;
-    *at = zeroed(f->n_registers, sizeof **at);
+    *at = dh_xcalloc(f->n_registers, sizeof **at);
     memset(*at, 0xff, f->n_registers * sizeof **at);
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
-        const struct dh_block *block = &w->program->blocks.at[b];
+        const struct dh_basic_block *block = &w->program->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++)
             if (w->program->insts.at[i].result != DH_NONE)
                 (*at)[w->program->insts.at[i].result] = i;
@@ -36,8 +29,8 @@ const uint32_t *dh_walk_defined(struct dh_walk *w, uint32_t function)
     return *at;
 }
 
-/* Blocks that are reached from `from`, by or without the ways of exceptions. */
-static void reach_blocks(const struct dh_program *p, const struct dh_flow *flow, uint32_t from, bool thrown,
+/* Blocks reachable from `from`, with or without exception edges. */
+static void reach_blocks(const struct dh_program *p, const struct dh_cfg *cfg, uint32_t from, bool thrown,
                          uint8_t *seen)
 {
     DH_VEC(uint32_t) todo = {0};
@@ -47,33 +40,33 @@ static void reach_blocks(const struct dh_program *p, const struct dh_flow *flow,
         if (seen[at])
             continue;
         seen[at] = 1;
-        const struct dh_block *b = &p->blocks.at[flow->first + at];
+        const struct dh_basic_block *b = &p->blocks.at[cfg->first + at];
         bool unwinds = p->insts.at[b->inst + b->n_insts - 1].op == DH_I_UNWINDS;
         for (uint32_t n = 0; n < b->n_succs && (thrown || !unwinds || n == 0); n++)
-            dh_vec_push(&todo, dh_successors(p, b)[n] - flow->first);
+            dh_vec_push(&todo, dh_successors(p, b)[n] - cfg->first);
     }
     dh_vec_release(&todo);
 }
 
-/* Blocks that are reached by exceptions only and do not end them. */
-static const uint8_t *cleanups(struct dh_walk *w, uint32_t function)
+/* Cleanup blocks: reached by exceptions only, and rethrowing. */
+static const uint8_t *cleanups(struct dh_symex *w, uint32_t function)
 {
     uint8_t **at = &w->state->cleanups[function];
-    const struct dh_flow *flow = dh_walk_flow(w, function);
+    const struct dh_cfg *cfg = dh_symex_cfg(w, function);
     const struct dh_program *p = w->program;
-    if (*at || !flow->n)
+    if (*at || !cfg->n)
         return *at;
-    uint8_t *usual = zeroed(flow->n, 1), *from = zeroed(flow->n, 1);
-    *at = zeroed(flow->n, 1);
-    reach_blocks(p, flow, 0, false, usual);
-    for (uint32_t b = 0; b < flow->n; b++) {
-        if (usual[b] || flow->rank.at[b] == DH_NONE)
+    uint8_t *usual = dh_xcalloc(cfg->n, 1), *from = dh_xcalloc(cfg->n, 1);
+    *at = dh_xcalloc(cfg->n, 1);
+    reach_blocks(p, cfg, 0, false, usual);
+    for (uint32_t b = 0; b < cfg->n; b++) {
+        if (usual[b] || cfg->rank.at[b] == DH_NONE)
             continue;
         bool returns = false;
-        memset(from, 0, flow->n);
-        reach_blocks(p, flow, b, true, from);
-        for (uint32_t k = 0; k < flow->n; k++) {
-            const struct dh_block *block = &p->blocks.at[flow->first + k];
+        memset(from, 0, cfg->n);
+        reach_blocks(p, cfg, b, true, from);
+        for (uint32_t k = 0; k < cfg->n; k++) {
+            const struct dh_basic_block *block = &p->blocks.at[cfg->first + k];
             returns |= from[k] && (usual[k] || p->insts.at[block->inst + block->n_insts - 1].op == DH_I_RETURN);
         }
         (*at)[b] = !returns;
@@ -85,73 +78,73 @@ static const uint8_t *cleanups(struct dh_walk *w, uint32_t function)
 
 /* ---- objects ---- */
 
-static void step_object(struct dh_step *t)
+static void step_allocation(struct dh_symex_step *t)
 {
-    struct dh_walk *w = t->w;
-    bool many = t->repeated || t->f->multi || !w->threads.at[t->f->thread].unique;
-    struct dh_cell at = dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, t->i->result));
-    if (t->counts && at.node != DH_NO_NODE) {
-        unsigned count = w->state->counting[at.node] + (many ? 2u : 1u);
-        w->state->counting[at.node] = (uint8_t)(count > 2 ? 2 : count);
+    struct dh_symex *w = t->w;
+    bool many = t->repeated || t->f->may_repeat || !w->threads.at[t->f->thread].unique;
+    struct dh_heap_cell at =
+        dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, t->i->result));
+    if (t->records && at.node != DH_NO_NODE) {
+        unsigned count = w->state->allocation_count[at.node] + (many ? 2u : 1u);
+        w->state->allocation_count[at.node] = (uint8_t)(count > 2 ? 2 : count);
     }
     if (t->i->op != DH_I_REALLOC)
-        dh_state_new(t->s, dh_exprs_value(&w->state->exprs, t->f->function, t->i->result).expr);
+        dh_state_add_fresh(t->s, dh_value_term(&w->state->values, t->f->function, t->i->result).expr);
 }
 
-/* The object that a pointer leads to as long as it is only moved about inside. */
-static uint32_t object_of(struct dh_walk *w, uint32_t function, dh_value v)
+/* The object that a pointer points into. */
+static uint32_t base_object(struct dh_symex *w, uint32_t function, dh_value v)
 {
-    const struct dh_exprs *x = &w->state->exprs;
-    uint32_t at = dh_exprs_value(&w->state->exprs, function, v).expr;
-    while (at && x->exprs.at[at].kind == DH_EXPR_INDEX)
-        at = x->exprs.at[at].a;
+    const struct dh_value_numbering *x = &w->state->values;
+    uint32_t at = dh_value_term(&w->state->values, function, v).expr;
+    at = dh_expr_base(x, at);
     return at;
 }
 
-static bool may_be(struct dh_step *t, uint32_t leaf, struct dh_cell c)
+static bool may_be(struct dh_symex_step *t, uint32_t leaf, struct dh_heap_cell c)
 {
-    struct dh_expr e = t->w->state->exprs.exprs.at[leaf];
+    struct dh_expr e = t->w->state->values.exprs.at[leaf];
     uint32_t reg = e.kind == DH_EXPR_PARAM ? e.a : e.b;
-    return dh_shapes_value(t->w->shapes, t->f->function, reg).node == c.node;
+    return dh_points_to_value(t->w->points_to, t->f->function, reg).node == c.node;
 }
 
-/* Loaded from what others know: no object that nobody else knows was there. */
-static bool is_from_outside(struct dh_step *t, uint32_t object)
+/* Loaded from a shared object: no fresh object is there. */
+static bool is_from_outside(struct dh_symex_step *t, uint32_t object)
 {
-    struct dh_walk *w = t->w;
-    const struct dh_exprs *x = &w->state->exprs;
+    struct dh_symex *w = t->w;
+    const struct dh_value_numbering *x = &w->state->values;
     struct dh_expr e = x->exprs.at[object];
-    uint32_t inst = e.a == t->f->function ? dh_walk_defined(w, e.a)[e.b] : DH_NONE;
+    uint32_t inst = e.a == t->f->function ? dh_symex_definitions(w, e.a)[e.b] : DH_NONE;
     if (w->strict || inst == DH_NONE || w->program->insts.at[inst].op != DH_I_LOAD)
         return false;
-    uint32_t from = dh_exprs_value(&w->state->exprs, e.a, dh_operand(w->program, &w->program->insts.at[inst], 0)).expr;
-    uint32_t root = from ? dh_exprs_root(x, from) : 0;
+    uint32_t from = dh_value_term(&w->state->values, e.a, dh_operand(w->program, &w->program->insts.at[inst], 0)).expr;
+    uint32_t root = from ? dh_expr_root(x, from) : 0;
     uint32_t kind = x->exprs.at[root].kind;
     return kind == DH_EXPR_GLOBAL || (kind == DH_EXPR_PARAM && !dh_state_is_fresh(t->s, root));
 }
 
-/* A pointer is written somewhere: is its object known to others from now on, is it held in more than one place? */
-static void step_pointer(struct dh_step *t, uint32_t address, uint32_t operand)
+/* A pointer is stored: does its object escape, is it referenced more than once? */
+static void step_pointer(struct dh_symex_step *t, uint32_t address, uint32_t operand)
 {
-    struct dh_walk *w = t->w;
+    struct dh_symex *w = t->w;
     dh_value v = dh_operand(w->program, t->i, operand);
-    struct dh_cell c = dh_shapes_value(w->shapes, t->f->function, v);
+    struct dh_heap_cell c = dh_points_to_value(w->points_to, t->f->function, v);
     if (c.node == DH_NO_NODE)
         return;
-    uint32_t object = object_of(w, t->f->function, v),
-             into = object_of(w, t->f->function, dh_operand(w->program, t->i, address));
+    uint32_t object = base_object(w, t->f->function, v),
+             into = base_object(w, t->f->function, dh_operand(w->program, t->i, address));
     bool fresh = object && dh_state_is_fresh(t->s, object), inside = into && dh_state_is_fresh(t->s, into);
     bool tied = false;
     for (unsigned n = 0; n < t->s->n_fresh; n++)
-        tied |= t->s->fresh[n] == object && t->s->tied >> n & 1;
-    struct dh_binding b = dh_walk_bind(w, t->f, c);
-    if (t->counts && b.node != DH_NO_NODE && (!fresh || tied))
-        w->held_often[b.node] = 1;
+        tied |= t->s->fresh[n] == object && t->s->nested >> n & 1;
+    struct dh_symex_binding b = dh_symex_binding_of(w, t->f, c);
+    if (t->records && b.node != DH_NO_NODE && (!fresh || tied))
+        w->multiply_referenced[b.node] = 1;
     if (fresh && inside) {
-        dh_state_tie(t->s, object);
+        dh_state_nest_fresh(t->s, object);
     } else if (fresh) {
         dh_state_escape(t->s, object);
-    } else if (object && w->state->exprs.exprs.at[object].kind == DH_EXPR_REGISTER && !is_from_outside(t, object)) {
+    } else if (object && w->state->values.exprs.at[object].kind == DH_EXPR_REGISTER && !is_from_outside(t, object)) {
         for (unsigned n = 0; n < t->s->n_fresh;) {
             if (may_be(t, t->s->fresh[n], c))
                 dh_state_escape(t->s, t->s->fresh[n]), n = 0;
@@ -161,83 +154,84 @@ static void step_pointer(struct dh_step *t, uint32_t address, uint32_t operand)
     }
 }
 
-/* Pointers are copied: what they lead to is held in one more place. If what is copied is this thread's own, by what the
- * copy leads to. */
-static void hold_often(struct dh_step *t)
+/* Pointers are copied: what they point to is referenced once more. If the copied memory is not shared, by the
+ * pointers in the destination. */
+static void note_copied_pointers(struct dh_symex_step *t)
 {
-    struct dh_walk *w = t->w;
-    struct dh_graph *g = &w->shapes->graph;
-    struct dh_cell of = DH_NO_CELL;
+    struct dh_symex *w = t->w;
+    struct dh_heap_graph *g = &w->points_to->graph;
+    struct dh_heap_cell of = DH_NO_CELL;
     for (uint32_t n = 2; n-- > 0 && of.node == DH_NO_NODE;)
-        of = dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, dh_operand(w->program, t->i, n)));
-    for (unsigned k = 0; t->counts && of.node != DH_NO_NODE && k < g->nodes.at[of.node].n_edges; k++)
-        w->held_often[dh_graph_find(g, g->nodes.at[of.node].edges[k].to).node] = 1;
+        of = dh_symex_bound_cell(w, t->f,
+                                 dh_points_to_value(w->points_to, t->f->function, dh_operand(w->program, t->i, n)));
+    for (unsigned k = 0; t->records && of.node != DH_NO_NODE && k < g->nodes.at[of.node].n_edges; k++)
+        w->multiply_referenced[dh_heap_graph_find(g, g->nodes.at[of.node].edges[k].to).node] = 1;
 }
 
 /* ---- instructions ---- */
 
-static void access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind, uint32_t flags)
+static void record_access(struct dh_symex_step *t, uint32_t operand, enum dh_symex_event_kind kind, uint32_t flags)
 {
-    if (t->counts)
-        dh_walk_access(t, operand, kind, flags);
+    if (t->records)
+        dh_symex_access(t, operand, kind, flags);
 }
 
-static void step_memory(struct dh_step *t)
+static void step_memory(struct dh_symex_step *t)
 {
     if (t->i->op == DH_I_FENCE)
-        dh_made_fence(t);
+        dh_atomic_sync_fence(t);
     else if (t->i->op != DH_I_MEMCPY && t->i->op != DH_I_MEMSET)
-        dh_made_access(t);
+        dh_atomic_sync_access(t);
     switch (t->i->op) {
     case DH_I_LOAD:
-        access(t, 0, DH_EVENT_READ, 0);
+        record_access(t, 0, DH_SYMEX_READ, 0);
         break;
     case DH_I_STORE:
-        access(t, 0, DH_EVENT_WRITE, 0);
+        record_access(t, 0, DH_SYMEX_WRITE, 0);
         step_pointer(t, 0, 1);
         break;
     case DH_I_CAS:
     case DH_I_RMW:
-        access(t, 0, DH_EVENT_WRITE, 0);
+        record_access(t, 0, DH_SYMEX_WRITE, 0);
         step_pointer(t, 0, t->i->n_operands - 1);
         break;
     case DH_I_MEMCPY:
-        access(t, 0, DH_EVENT_WRITE, 0);
-        access(t, 1, DH_EVENT_READ, 0);
-        hold_often(t);
-        if (!dh_state_is_fresh(t->s, object_of(t->w, t->f->function, dh_operand(t->w->program, t->i, 0))))
-            dh_walk_copies(t, 1);
+        record_access(t, 0, DH_SYMEX_WRITE, 0);
+        record_access(t, 1, DH_SYMEX_READ, 0);
+        note_copied_pointers(t);
+        if (!dh_state_is_fresh(t->s, base_object(t->w, t->f->function, dh_operand(t->w->program, t->i, 0))))
+            dh_symex_escape_copied(t, 1);
         break;
     case DH_I_MEMSET:
-        access(t, 0, DH_EVENT_WRITE, 0);
+        record_access(t, 0, DH_SYMEX_WRITE, 0);
         break;
     default:
         break;
     }
 }
 
-static void step_heap(struct dh_step *t)
+static void step_heap(struct dh_symex_step *t)
 {
     if (t->i->op == DH_I_FREE)
-        access(t, 0, DH_EVENT_WRITE, DH_EVENT_FREE);
+        record_access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_FREE);
     else
-        step_object(t);
+        step_allocation(t);
     if (t->i->op == DH_I_REALLOC)
-        access(t, 0, DH_EVENT_WRITE, DH_EVENT_FREE);
+        record_access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_FREE);
 }
 
-static void escape_arguments(struct dh_step *t)
+static void escape_arguments(struct dh_symex_step *t)
 {
     if (t->i->op != DH_I_CREATE && t->i->op != DH_I_REGISTER)
         return;
-    for (uint32_t n = dh_calls_callee(t->i) + 1; n < t->i->n_operands; n++) {
-        uint32_t object = object_of(t->w, t->f->function, dh_operand(t->w->program, t->i, n));
-        struct dh_cell c = dh_shapes_value(t->w->shapes, t->f->function, dh_operand(t->w->program, t->i, n));
+    for (uint32_t n = dh_inst_callee_operand(t->i) + 1; n < t->i->n_operands; n++) {
+        uint32_t object = base_object(t->w, t->f->function, dh_operand(t->w->program, t->i, n));
+        struct dh_heap_cell c = dh_points_to_value(t->w->points_to, t->f->function, dh_operand(t->w->program, t->i, n));
         dh_state_escape(t->s, object);
-        dh_state_hand(t->s,
-                      dh_exprs_value(&t->w->state->exprs, t->f->function, dh_operand(t->w->program, t->i, n)).expr);
+        dh_state_pass_element(
+            t->s, dh_value_term(&t->w->state->values, t->f->function, dh_operand(t->w->program, t->i, n)).expr);
         for (unsigned k = 0; c.node != DH_NO_NODE && object && k < t->s->n_fresh;) {
-            bool opaque = t->w->state->exprs.exprs.at[object].kind == DH_EXPR_REGISTER;
+            bool opaque = t->w->state->values.exprs.at[object].kind == DH_EXPR_REGISTER;
             if (opaque && may_be(t, t->s->fresh[k], c))
                 dh_state_escape(t->s, t->s->fresh[k]), k = 0;
             else
@@ -246,14 +240,14 @@ static void escape_arguments(struct dh_step *t)
     }
 }
 
-static void step(struct dh_step *t)
+static void step(struct dh_symex_step *t)
 {
-    if (t->i->result != DH_NONE && (t->s->n_locks || t->s->n_handed || t->s->n_rejoined))
+    if (t->i->result != DH_NONE && (t->s->n_locks || t->s->n_passed || t->s->n_element_joined))
         dh_state_forget_register(t->w, t->s, t->f->function, t->i->result);
     switch (dh_inst_class(t->i)) {
     case DH_CLASS_VALUE:
         if (t->i->op == DH_I_SLOT)
-            step_object(t);
+            step_allocation(t);
         break;
     case DH_CLASS_MEMORY:
         step_memory(t);
@@ -262,26 +256,26 @@ static void step(struct dh_step *t)
         step_heap(t);
         break;
     case DH_CLASS_CALL:
-        dh_step_call(t);
+        dh_symex_step_call(t);
         break;
     case DH_CLASS_SYNC:
-        dh_step_sync(t);
+        dh_symex_step_sync(t);
         break;
     case DH_CLASS_THREAD:
-        dh_step_thread(t);
-        escape_arguments(t); /* not before: what the thread is given may be fresh until then */
+        dh_symex_step_thread(t);
+        escape_arguments(t); /* not before: the argument may be fresh until then */
         break;
     default:
         break;
     }
 }
 
-/* Where control goes from `from` if it comes to a block that only picks its successor by what it came with: where a
- * scope ends, compilers join all ways out of it and part them again. */
-static uint32_t picked(const struct dh_walk *w, const struct dh_flow *flow, uint32_t from, uint32_t to)
+/* The successor of `from` through a block that only switches on a phi of constants: at the end of scopes, compilers
+ * join all exits and separate them again. */
+static uint32_t thread_jump(const struct dh_symex *w, const struct dh_cfg *cfg, uint32_t from, uint32_t to)
 {
     const struct dh_program *p = w->program;
-    const struct dh_block *b = &p->blocks.at[flow->first + to];
+    const struct dh_basic_block *b = &p->blocks.at[cfg->first + to];
     const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1], *phi = &p->insts.at[b->inst];
     int64_t came, number;
     if (b->n_insts != 2 || end->op != DH_I_SWITCH || phi->op != DH_I_PHI || dh_operand(p, end, 0) != phi->result)
@@ -293,103 +287,104 @@ static uint32_t picked(const struct dh_walk *w, const struct dh_flow *flow, uint
             return to;
         for (uint32_t k = 1; k < end->n_operands; k++)
             if (dh_value_int(p, dh_operand(p, end, k), &number) && number == came)
-                return dh_successors(p, b)[k] - flow->first;
-        return dh_successors(p, b)[0] - flow->first;
+                return dh_successors(p, b)[k] - cfg->first;
+        return dh_successors(p, b)[0] - cfg->first;
     }
     return to;
 }
 
-static void leave(struct dh_step *t, struct dh_state *in, bool *moved)
+static void step_successors(struct dh_symex_step *t, struct dh_state *in, bool *moved)
 {
     const struct dh_program *p = t->w->program;
-    const struct dh_flow *flow = dh_walk_flow(t->w, t->f->function);
-    const struct dh_block *b = &p->blocks.at[flow->first + t->block];
+    const struct dh_cfg *cfg = dh_symex_cfg(t->w, t->f->function);
+    const struct dh_basic_block *b = &p->blocks.at[cfg->first + t->block];
     bool ignored;
     if (t->i->op == DH_I_RETURN || t->i->op == DH_I_THROW)
         dh_state_merge(t->i->op == DH_I_RETURN ? &t->f->out : &t->f->thrown, t->s, &ignored);
     for (uint32_t n = 0; n < b->n_succs; n++) {
         struct dh_state s = t->i->op == DH_I_UNWINDS && n ? t->thrown : *t->s;
-        uint32_t to = dh_successors(p, b)[n] - flow->first;
+        uint32_t to = dh_successors(p, b)[n] - cfg->first;
         bool changed = false;
         if (s.reached)
-            dh_step_edge(t, to, n, &s);
-        to = picked(t->w, flow, t->block, to);
+            dh_symex_step_edge(t, to, n, &s);
+        to = thread_jump(t->w, cfg, t->block, to);
         dh_state_merge(&in[to], &s, &changed);
-        /* Blocks further on come anyhow. */
-        *moved |= changed && flow->rank.at[to] <= flow->rank.at[t->block];
+        /* Forward edges are processed in this iteration anyhow. */
+        *moved |= changed && cfg->rank.at[to] <= cfg->rank.at[t->block];
     }
 }
 
-/* What calls of the block leave when they throw: to its handler, or out of the function. */
-static void throw_out(struct dh_step *t, struct dh_state *caught, const struct dh_inst *end, bool after_call)
+/* States of calls of the block that throw: to its handler, or out of the function. */
+static void step_exceptions(struct dh_symex_step *t, struct dh_state *caught, const struct dh_inst *end,
+                            bool after_call)
 {
     bool ignored;
     if (dh_inst_class(t->i) == DH_CLASS_CALL)
         dh_state_merge(end->op == DH_I_UNWINDS ? caught : &t->f->thrown, &t->thrown, &ignored);
-    /* Libraries may throw what their models do not say: strictly, every handler is reached. */
+    /* Libraries may throw what their models do not say: in strict execution every handler is reached. */
     if (dh_inst_class(t->i) == DH_CLASS_CALL && t->w->strict && end->op == DH_I_UNWINDS)
         dh_state_merge(caught, t->s, &ignored);
     else if (t->i == end && end->op == DH_I_UNWINDS && !after_call)
         dh_state_merge(caught, t->s, &ignored);
 }
 
-static void run_block(struct dh_walk *w, struct dh_frame *f, uint32_t block, struct dh_state *in, bool counts,
-                      bool *moved)
+static void run_block(struct dh_symex *w, struct dh_symex_activation *f, uint32_t block, struct dh_state *in,
+                      bool records, bool *moved)
 {
-    const struct dh_flow *flow = dh_walk_flow(w, f->function);
-    const struct dh_block *b = &w->program->blocks.at[flow->first + block];
+    const struct dh_cfg *cfg = dh_symex_cfg(w, f->function);
+    const struct dh_basic_block *b = &w->program->blocks.at[cfg->first + block];
     const struct dh_inst *end = &w->program->insts.at[b->inst + b->n_insts - 1];
     struct dh_state s = in[block], caught = {0};
-    struct dh_step t = {
-        .w = w, .f = f, .s = &s, .block = block, .counts = counts, .repeated = dh_flow_repeated(flow, block)};
+    struct dh_symex_step t = {
+        .w = w, .f = f, .s = &s, .block = block, .records = records, .repeated = dh_cfg_in_any_loop(cfg, block)};
     t.unwinding = f->unwinding || cleanups(w, f->function)[block];
     for (uint32_t n = b->inst; n < b->inst + b->n_insts && s.reached; n++) {
         t.i = &w->program->insts.at[n];
         t.inst = n;
         step(&t);
-        throw_out(&t, &caught, end, n > b->inst && dh_inst_class(t.i - 1) == DH_CLASS_CALL);
+        step_exceptions(&t, &caught, end, n > b->inst && dh_inst_class(t.i - 1) == DH_CLASS_CALL);
     }
     w->steps += b->n_insts;
     t.thrown = caught;
     t.i = end;
     t.inst = b->inst + b->n_insts - 1;
     if (s.reached || caught.reached)
-        leave(&t, in, moved);
+        step_successors(&t, in, moved);
 }
 
-static bool has_cycle(const struct dh_program *p, const struct dh_flow *flow)
+static bool has_cycle(const struct dh_program *p, const struct dh_cfg *cfg)
 {
-    for (size_t n = 0; n < flow->order.n; n++) {
-        const struct dh_block *b = &p->blocks.at[flow->first + flow->order.at[n]];
+    for (size_t n = 0; n < cfg->order.n; n++) {
+        const struct dh_basic_block *b = &p->blocks.at[cfg->first + cfg->order.at[n]];
         for (uint32_t k = 0; k < b->n_succs; k++)
-            if (flow->rank.at[dh_successors(p, b)[k] - flow->first] <= n)
+            if (cfg->rank.at[dh_successors(p, b)[k] - cfg->first] <= n)
                 return true;
     }
     return false;
 }
 
-void dh_walk_function(struct dh_walk *w, struct dh_frame *f)
+void dh_symex_run_function(struct dh_symex *w, struct dh_symex_activation *f)
 {
     enum { ROUNDS = 24 };
-    const struct dh_flow *flow = dh_walk_flow(w, f->function);
-    struct dh_state *in = zeroed(flow->n, sizeof *in);
-    bool moved = flow->n > 0 && has_cycle(w->program, flow);
-    f->status = DH_FRAME_RUNNING;
+    const struct dh_cfg *cfg = dh_symex_cfg(w, f->function);
+    struct dh_state *in = dh_xcalloc(cfg->n, sizeof *in);
+    bool moved = cfg->n > 0 && has_cycle(w->program, cfg);
+    f->status = DH_ACTIVATION_RUNNING;
     f->out = f->thrown = (struct dh_state){0};
     w->state->depth++;
-    if (flow->n)
+    if (cfg->n)
         in[0] = f->in;
     for (int round = 0; moved && round < ROUNDS; round++) {
         moved = false;
-        for (size_t n = 0; n < flow->order.n; n++)
-            if (in[flow->order.at[n]].reached)
-                run_block(w, f, flow->order.at[n], in, false, &moved);
+        for (size_t n = 0; n < cfg->order.n; n++)
+            if (in[cfg->order.at[n]].reached)
+                run_block(w, f, cfg->order.at[n], in, false, &moved);
     }
     w->incomplete |= moved;
-    for (size_t n = 0; n < flow->order.n; n++)
-        if (in[flow->order.at[n]].reached)
-            run_block(w, f, flow->order.at[n], in, true, &moved);
+    for (size_t n = 0; n < cfg->order.n; n++)
+        if (in[cfg->order.at[n]].reached)
+            run_block(w, f, cfg->order.at[n], in, true, &moved);
     w->state->depth--;
-    f->status = DH_FRAME_DONE;
+    f->status = DH_ACTIVATION_DONE;
     free(in);
 }

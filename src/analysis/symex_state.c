@@ -1,26 +1,27 @@
+/* The abstract state: join of two states, locks, fresh objects, elements of a loop. */
 #include "analysis/symex_internal.h"
 
 static void drop_rejoined(struct dh_state *s, unsigned at)
 {
-    s->n_rejoined--;
-    s->rejoined[at] = s->rejoined[s->n_rejoined];
-    s->rejoined_by[at] = s->rejoined_by[s->n_rejoined];
+    s->n_element_joined--;
+    s->element_joined[at] = s->element_joined[s->n_element_joined];
+    s->element_joined_by[at] = s->element_joined_by[s->n_element_joined];
 }
 
-static int find_lock(const struct dh_state *s, const struct dh_held *h)
+static int find_lock(const struct dh_state *s, const struct dh_symex_lock *h)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
         if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && s->locks[n].expr == h->expr &&
-            dh_held_alike(&s->locks[n], h))
+            dh_symex_lock_same_kind(&s->locks[n], h))
             return (int)n;
     return -1;
 }
 
-/* The same lock by another name: still held, but nobody can say of which instance. */
-static int find_alias(const struct dh_state *s, const struct dh_held *h)
+/* The same lock with another expression: still held, but the instance is unknown. */
+static int find_alias(const struct dh_state *s, const struct dh_symex_lock *h)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
-        if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_held_alike(&s->locks[n], h))
+        if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_symex_lock_same_kind(&s->locks[n], h))
             return (int)n;
     return -1;
 }
@@ -45,12 +46,12 @@ static bool merge_locks(struct dh_state *into, const struct dh_state *from)
             moved = true;
             continue;
         }
-        if (into->locks[n].again > from->locks[other].again) {
-            into->locks[n].again = from->locks[other].again;
+        if (into->locks[n].recursion > from->locks[other].recursion) {
+            into->locks[n].recursion = from->locks[other].recursion;
             moved = true;
         }
-        if (into->locks[n].via & ~from->locks[other].via) {
-            into->locks[n].via &= from->locks[other].via;
+        if (into->locks[n].reached_params & ~from->locks[other].reached_params) {
+            into->locks[n].reached_params &= from->locks[other].reached_params;
             moved = true;
         }
         if (from->locks[other].mode > into->locks[n].mode) {
@@ -75,8 +76,8 @@ static bool merge_fresh(struct dh_state *into, const struct dh_state *from)
     }
     for (unsigned n = 0; n < into->n_fresh; n++)
         for (unsigned k = 0; k < from->n_fresh; k++)
-            if (from->fresh[k] == into->fresh[n] && (from->tied >> k & 1) && !(into->tied >> n & 1)) {
-                into->tied |= (uint16_t)(1u << n);
+            if (from->fresh[k] == into->fresh[n] && (from->nested >> k & 1) && !(into->nested >> n & 1)) {
+                into->nested |= (uint16_t)(1u << n);
                 moved = true;
             }
     return moved;
@@ -84,24 +85,24 @@ static bool merge_fresh(struct dh_state *into, const struct dh_state *from)
 
 static bool merge_elements(struct dh_state *into, const struct dh_state *from)
 {
-    unsigned handed = into->n_handed, rejoined = into->n_rejoined;
-    bool all = into->handed_all;
-    for (unsigned n = 0; n < from->n_handed; n++)
-        dh_state_hand(into, from->handed[n]);
-    into->handed_all |= from->handed_all;
+    unsigned handed = into->n_passed, rejoined = into->n_element_joined;
+    bool all = into->passed_any;
+    for (unsigned n = 0; n < from->n_passed; n++)
+        dh_state_pass_element(into, from->passed[n]);
+    into->passed_any |= from->passed_any;
     bool fewer = false;
-    for (unsigned n = 0; n < into->n_rejoined;) {
-        dh_threads both = into->rejoined_by[n] & dh_state_rejoined(from, into->rejoined[n]);
-        fewer |= both != into->rejoined_by[n];
-        into->rejoined_by[n] = both;
+    for (unsigned n = 0; n < into->n_element_joined;) {
+        dh_thread_set both = into->element_joined_by[n] & dh_state_element_joined(from, into->element_joined[n]);
+        fewer |= both != into->element_joined_by[n];
+        into->element_joined_by[n] = both;
         if (both)
             n++;
         else
             drop_rejoined(into, n);
     }
-    fewer |= from->handed_by_call && !into->handed_by_call;
-    into->handed_by_call |= from->handed_by_call;
-    return fewer || handed != into->n_handed || rejoined != into->n_rejoined || all != into->handed_all;
+    fewer |= from->passed_by_call && !into->passed_by_call;
+    into->passed_by_call |= from->passed_by_call;
+    return fewer || handed != into->n_passed || rejoined != into->n_element_joined || all != into->passed_any;
 }
 
 void dh_state_merge(struct dh_state *into, const struct dh_state *from, bool *moved)
@@ -115,7 +116,7 @@ void dh_state_merge(struct dh_state *into, const struct dh_state *from, bool *mo
     }
     struct dh_state was = {.started = into->started,
                            .joined = into->joined,
-                           .ended = into->ended,
+                           .joined_heuristic = into->joined_heuristic,
                            .phase = into->phase,
                            .ignoring = into->ignoring};
     *moved |= merge_locks(into, from);
@@ -123,68 +124,70 @@ void dh_state_merge(struct dh_state *into, const struct dh_state *from, bool *mo
     *moved |= merge_elements(into, from);
     into->started |= from->started;
     into->joined &= from->joined;
-    into->ended &= from->ended;
+    into->joined_heuristic &= from->joined_heuristic;
     into->phase |= from->phase;
     into->ignoring = into->ignoring && from->ignoring;
-    if (into->alone != from->alone && into->alone) {
-        into->alone = 0;
+    if (into->only_instance != from->only_instance && into->only_instance) {
+        into->only_instance = 0;
         *moved = true;
     }
-    *moved |= was.started != into->started || was.joined != into->joined || was.ended != into->ended ||
-              was.phase != into->phase || was.ignoring != into->ignoring;
+    *moved |= was.started != into->started || was.joined != into->joined ||
+              was.joined_heuristic != into->joined_heuristic || was.phase != into->phase ||
+              was.ignoring != into->ignoring;
 }
 
-void dh_state_forget_register(struct dh_walk *w, struct dh_state *s, uint32_t function, uint32_t reg)
+void dh_state_forget_register(struct dh_symex *w, struct dh_state *s, uint32_t function, uint32_t reg)
 {
-    const struct dh_exprs *x = &w->state->exprs;
+    const struct dh_value_numbering *x = &w->state->values;
     for (unsigned n = 0; n < s->n_locks; n++) {
-        struct dh_held *h = &s->locks[n];
-        if (h->expr && dh_exprs_mentions(x, h->expr, function, reg))
+        struct dh_symex_lock *h = &s->locks[n];
+        if (h->expr && dh_expr_uses_register(x, h->expr, function, reg))
             h->expr = 0;
-        if (h->index && dh_exprs_mentions(x, h->index, function, reg))
+        if (h->index && dh_expr_uses_register(x, h->index, function, reg))
             h->index = 0;
     }
-    for (unsigned n = 0; n < s->n_handed;) {
-        if (dh_exprs_mentions(x, s->handed[n], function, reg))
-            s->handed[n] = s->handed[--s->n_handed];
+    for (unsigned n = 0; n < s->n_passed;) {
+        if (dh_expr_uses_register(x, s->passed[n], function, reg))
+            s->passed[n] = s->passed[--s->n_passed];
         else
             n++;
     }
-    for (unsigned n = 0; n < s->n_rejoined;) {
-        if (dh_exprs_mentions(x, s->rejoined[n], function, reg))
+    for (unsigned n = 0; n < s->n_element_joined;) {
+        if (dh_expr_uses_register(x, s->element_joined[n], function, reg))
             drop_rejoined(s, n);
         else
             n++;
     }
 }
 
-void dh_state_lock(struct dh_state *s, const struct dh_held *h)
+void dh_state_lock(struct dh_state *s, const struct dh_symex_lock *h)
 {
     if (h->node == DH_NO_NODE || find_lock(s, h) >= 0)
         return;
     unsigned alike = 0;
     for (unsigned n = 0; n < s->n_locks; n++)
-        alike += s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_held_alike(&s->locks[n], h);
+        alike +=
+            s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_symex_lock_same_kind(&s->locks[n], h);
     if (alike < 2 && s->n_locks < DH_LOCKS_MAX)
         s->locks[s->n_locks++] = *h;
 }
 
-bool dh_state_lock_again(struct dh_state *s, const struct dh_held *h)
+bool dh_state_lock_recursively(struct dh_state *s, const struct dh_symex_lock *h)
 {
     int held = h->node == DH_NO_NODE || !h->expr ? -1 : find_lock(s, h);
     if (held < 0)
         return false;
-    s->locks[held].again += s->locks[held].again < UINT8_MAX;
+    s->locks[held].recursion += s->locks[held].recursion < UINT8_MAX;
     return true;
 }
 
-/* Whatever may be the one that is given back is not certainly held any more. */
-void dh_state_unlock(struct dh_state *s, struct dh_cell at, uint32_t expr)
+/* Every lock that may be the released one is not certainly held any more. */
+void dh_state_unlock(struct dh_state *s, struct dh_heap_cell at, uint32_t expr)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
         if (s->locks[n].node == at.node && s->locks[n].offset == at.offset && expr && s->locks[n].expr == expr &&
-            s->locks[n].again) {
-            s->locks[n].again--;
+            s->locks[n].recursion) {
+            s->locks[n].recursion--;
             return;
         }
     for (unsigned n = 0; n < s->n_locks;) {
@@ -195,7 +198,7 @@ void dh_state_unlock(struct dh_state *s, struct dh_cell at, uint32_t expr)
     }
 }
 
-/* ---- objects nobody else knows ---- */
+/* ---- fresh objects ---- */
 
 bool dh_state_is_fresh(const struct dh_state *s, uint32_t leaf)
 {
@@ -205,11 +208,11 @@ bool dh_state_is_fresh(const struct dh_state *s, uint32_t leaf)
     return false;
 }
 
-void dh_state_new(struct dh_state *s, uint32_t leaf)
+void dh_state_add_fresh(struct dh_state *s, uint32_t leaf)
 {
     if (!leaf || dh_state_is_fresh(s, leaf) || s->n_fresh == DH_FRESH_MAX)
         return;
-    s->tied &= (uint16_t)~(1u << s->n_fresh);
+    s->nested &= (uint16_t)~(1u << s->n_fresh);
     s->fresh[s->n_fresh++] = leaf;
 }
 
@@ -218,10 +221,10 @@ static void drop_fresh(struct dh_state *s, unsigned at)
     uint16_t below = (uint16_t)((1u << at) - 1);
     s->n_fresh--;
     memmove(s->fresh + at, s->fresh + at + 1, (s->n_fresh - at) * sizeof *s->fresh);
-    s->tied = (uint16_t)((s->tied & below) | ((s->tied >> 1) & ~below));
+    s->nested = (uint16_t)((s->nested & below) | ((s->nested >> 1) & ~below));
 }
 
-/* What was stored in a fresh object becomes known together with it; which one does not matter much. */
+/* What is stored in a fresh object escapes with it; in which one is not tracked. */
 void dh_state_escape(struct dh_state *s, uint32_t leaf)
 {
     bool gone = false;
@@ -231,23 +234,23 @@ void dh_state_escape(struct dh_state *s, uint32_t leaf)
             gone = true;
         }
     for (unsigned n = 0; gone && n < s->n_fresh;) {
-        if (s->tied >> n & 1)
+        if (s->nested >> n & 1)
             drop_fresh(s, n);
         else
             n++;
     }
 }
 
-void dh_state_tie(struct dh_state *s, uint32_t leaf)
+void dh_state_nest_fresh(struct dh_state *s, uint32_t leaf)
 {
     for (unsigned n = 0; n < s->n_fresh; n++)
         if (s->fresh[n] == leaf)
-            s->tied |= (uint16_t)(1u << n);
+            s->nested |= (uint16_t)(1u << n);
 }
 
-/* ---- elements of this round ---- */
+/* ---- elements of this iteration ---- */
 
-static bool among(const uint32_t *all, unsigned n, uint32_t expr)
+static bool contains(const uint32_t *all, unsigned n, uint32_t expr)
 {
     for (unsigned k = 0; k < n; k++)
         if (all[k] == expr)
@@ -255,44 +258,44 @@ static bool among(const uint32_t *all, unsigned n, uint32_t expr)
     return false;
 }
 
-void dh_state_hand(struct dh_state *s, uint32_t expr)
+void dh_state_pass_element(struct dh_state *s, uint32_t expr)
 {
-    for (unsigned n = 0; n < s->n_rejoined;) {
-        if (s->rejoined[n] == expr)
+    for (unsigned n = 0; n < s->n_element_joined;) {
+        if (s->element_joined[n] == expr)
             drop_rejoined(s, n);
         else
             n++;
     }
-    if (!expr || among(s->handed, s->n_handed, expr))
+    if (!expr || contains(s->passed, s->n_passed, expr))
         return;
-    if (s->n_handed < DH_ELEMENTS_MAX)
-        s->handed[s->n_handed++] = expr;
+    if (s->n_passed < DH_ELEMENTS_MAX)
+        s->passed[s->n_passed++] = expr;
     else
-        s->handed_all = true;
+        s->passed_any = true;
 }
 
-bool dh_state_handed(const struct dh_state *s, uint32_t expr)
+bool dh_state_is_passed(const struct dh_state *s, uint32_t expr)
 {
-    return s->handed_all || among(s->handed, s->n_handed, expr);
+    return s->passed_any || contains(s->passed, s->n_passed, expr);
 }
 
-void dh_state_rejoin(struct dh_state *s, uint32_t expr, dh_threads by)
+void dh_state_join_element(struct dh_state *s, uint32_t expr, dh_thread_set by)
 {
-    for (unsigned n = 0; n < s->n_rejoined; n++)
-        if (s->rejoined[n] == expr) {
-            s->rejoined_by[n] |= by;
+    for (unsigned n = 0; n < s->n_element_joined; n++)
+        if (s->element_joined[n] == expr) {
+            s->element_joined_by[n] |= by;
             return;
         }
-    if (!expr || !by || s->n_rejoined == DH_ELEMENTS_MAX)
+    if (!expr || !by || s->n_element_joined == DH_ELEMENTS_MAX)
         return;
-    s->rejoined[s->n_rejoined] = expr;
-    s->rejoined_by[s->n_rejoined++] = by;
+    s->element_joined[s->n_element_joined] = expr;
+    s->element_joined_by[s->n_element_joined++] = by;
 }
 
-dh_threads dh_state_rejoined(const struct dh_state *s, uint32_t expr)
+dh_thread_set dh_state_element_joined(const struct dh_state *s, uint32_t expr)
 {
-    for (unsigned n = 0; n < s->n_rejoined; n++)
-        if (s->rejoined[n] == expr)
-            return s->rejoined_by[n];
+    for (unsigned n = 0; n < s->n_element_joined; n++)
+        if (s->element_joined[n] == expr)
+            return s->element_joined_by[n];
     return 0;
 }

@@ -1,11 +1,12 @@
 #include "analysis/thread_escape.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
-/* Where memory comes from that one thread alone may know. */
+/* Origins of memory that may be confined to one thread. */
 enum source { SOURCE_STACK = 1, SOURCE_STORAGE = 2, SOURCE_HEAP = 4, SOURCE_OTHER = 8 };
 
-static enum source source_of(const struct dh_program *p, const struct dh_origin *o)
+static enum source source_of(const struct dh_program *p, const struct dh_heap_origin *o)
 {
     if (o->kind == DH_ORIGIN_SLOT)
         return SOURCE_STACK;
@@ -15,9 +16,9 @@ static enum source source_of(const struct dh_program *p, const struct dh_origin 
     return own ? SOURCE_STORAGE : SOURCE_OTHER;
 }
 
-static unsigned sources_of(const struct dh_shapes *s, const struct dh_node *n)
+static unsigned sources_of(const struct dh_points_to *s, const struct dh_heap_node *n)
 {
-    const struct dh_graph *g = &s->graph;
+    const struct dh_heap_graph *g = &s->graph;
     unsigned all = 0;
     uint32_t at = n->origin;
     if (at == DH_NO_NODE)
@@ -30,7 +31,7 @@ static unsigned sources_of(const struct dh_shapes *s, const struct dh_node *n)
 }
 
 /* The end of a thread hands its own data to the destructor, in the same thread. */
-static bool is_for_another(const struct dh_shapes *s, const struct dh_instance *in)
+static bool is_for_another(const struct dh_points_to *s, const struct dh_common_instance *in)
 {
     if (in->inst == DH_NONE)
         return false;
@@ -38,30 +39,30 @@ static bool is_for_another(const struct dh_shapes *s, const struct dh_instance *
     return i->op != DH_I_REGISTER || i->extra != DH_ROOT_KEY_DESTRUCTOR;
 }
 
-/* What a thread or a handler is given is known to two. */
-static void drop_given(struct dh_shapes *s, uint8_t *confined)
+/* Arguments of threads and handlers are known to two threads. */
+static void drop_arguments(struct dh_points_to *s, uint8_t *confined)
 {
     for (size_t i = 0; i < s->instances.n; i++) {
-        const struct dh_instance *in = &s->instances.at[i];
+        const struct dh_common_instance *in = &s->instances.at[i];
         uint32_t n_params = s->program->functions.at[in->function].n_params;
         for (uint32_t k = 0; is_for_another(s, in) && k <= n_params; k++) {
-            struct dh_cell c = dh_graph_find(&s->graph, s->cells.at[in->cells + k]);
+            struct dh_heap_cell c = dh_heap_graph_find(&s->graph, s->cells.at[in->cells + k]);
             if (c.node != DH_NO_NODE)
                 confined[c.node] = 0;
         }
     }
 }
 
-/* What hangs on something that is not confined is not, either. */
-static bool drop_reachable(struct dh_graph *g, uint8_t *confined)
+/* What is reachable from an escaped object escapes, too. */
+static bool drop_reachable(struct dh_heap_graph *g, uint8_t *confined)
 {
     bool moved = false;
     for (uint32_t n = 0; n < g->nodes.n; n++) {
-        const struct dh_node *node = &g->nodes.at[n];
+        const struct dh_heap_node *node = &g->nodes.at[n];
         if (node->parent != n || !(node->flags & DH_NODE_GLOBAL) || confined[n])
             continue;
         for (unsigned k = 0; k < node->n_edges; k++) {
-            uint32_t to = dh_graph_find(g, node->edges[k].to).node;
+            uint32_t to = dh_heap_graph_find(g, node->edges[k].to).node;
             moved |= to != DH_NO_NODE && confined[to];
             if (to != DH_NO_NODE)
                 confined[to] = 0;
@@ -70,17 +71,18 @@ static bool drop_reachable(struct dh_graph *g, uint8_t *confined)
     return moved;
 }
 
-/* What a thread allocates becomes its own by hanging on what is: blocks on which nobody's storage or stack leads are
- * left to those who follow them through calls. */
-static bool add_reachable(struct dh_shapes *s, uint8_t *confined)
+/* A heap object is confined by being reachable from confined storage: one that is reachable from no stack object or
+ * thread-local variable is left to symbolic execution. */
+static bool add_reachable(struct dh_points_to *s, uint8_t *confined)
 {
-    struct dh_graph *g = &s->graph;
+    struct dh_heap_graph *g = &s->graph;
     bool moved = false;
     for (uint32_t n = 0; n < g->nodes.n; n++) {
-        const struct dh_node *node = &g->nodes.at[n];
+        const struct dh_heap_node *node = &g->nodes.at[n];
         for (unsigned k = 0; confined[n] && k < node->n_edges; k++) {
-            uint32_t to = dh_graph_find(g, node->edges[k].to).node;
-            if (to == DH_NO_NODE || confined[to] || g->nodes.at[to].flags & (DH_NODE_EXPOSED | DH_NODE_FUZZY) ||
+            uint32_t to = dh_heap_graph_find(g, node->edges[k].to).node;
+            if (to == DH_NO_NODE || confined[to] ||
+                g->nodes.at[to].flags & (DH_NODE_EXPOSED | DH_NODE_INT_ARITHMETIC) ||
                 sources_of(s, &g->nodes.at[to]) & SOURCE_OTHER)
                 continue;
             confined[to] = 1;
@@ -90,20 +92,18 @@ static bool add_reachable(struct dh_shapes *s, uint8_t *confined)
     return moved;
 }
 
-uint8_t *dh_confined_find(struct dh_shapes *s)
+uint8_t *dh_find_thread_confined(struct dh_points_to *s)
 {
-    struct dh_graph *g = &s->graph;
-    uint8_t *confined = calloc(g->nodes.n + 1, 1);
-    if (!confined)
-        abort();
+    struct dh_heap_graph *g = &s->graph;
+    uint8_t *confined = dh_xcalloc(g->nodes.n + 1, 1);
     for (uint32_t n = 0; n < g->nodes.n; n++) {
-        const struct dh_node *node = &g->nodes.at[n];
+        const struct dh_heap_node *node = &g->nodes.at[n];
         confined[n] = node->parent == n && !(node->flags & DH_NODE_EXPOSED) &&
                       !(sources_of(s, node) & (SOURCE_HEAP | SOURCE_OTHER));
     }
     while (add_reachable(s, confined))
         ;
-    drop_given(s, confined);
+    drop_arguments(s, confined);
     while (drop_reachable(g, confined))
         ;
     return confined;

@@ -1,61 +1,36 @@
 #include "analysis/value_numbering.h"
 
-#include "model/flow.h"
+#include "base/alloc.h"
+#include "model/control_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEPTH_MAX = 6 };
 
-static void *zeroed(size_t n, size_t size)
+void dh_value_numbering_init(struct dh_value_numbering *x, const struct dh_program *p)
 {
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
-void dh_exprs_init(struct dh_exprs *x, const struct dh_program *p)
-{
-    *x = (struct dh_exprs){.program = p, .mask = 4095};
-    x->slot = zeroed(x->mask + 1, sizeof *x->slot);
-    x->functions = zeroed(p->functions.n, sizeof *x->functions);
-    x->returns = zeroed(p->functions.n, sizeof *x->returns);
+    *x = (struct dh_value_numbering){.program = p};
+    x->functions = dh_xcalloc(p->functions.n, sizeof *x->functions);
+    x->returns = dh_xcalloc(p->functions.n, sizeof *x->returns);
     dh_vec_push(&x->exprs, (struct dh_expr){0});
 }
 
-void dh_exprs_release(struct dh_exprs *x)
+void dh_value_numbering_release(struct dh_value_numbering *x)
 {
     for (size_t f = 0; x->functions && f < x->program->functions.n; f++)
         free(x->functions[f]);
     free(x->functions);
     free(x->returns);
-    free(x->slot);
+    dh_index_release(&x->index);
     dh_vec_release(&x->exprs);
     dh_vec_release(&x->canon);
 }
 
-static size_t hash_expr(const struct dh_expr *e)
+static uint64_t hash_expr(const struct dh_expr *e)
 {
-    uint64_t h = e->kind * 0x9e3779b97f4a7c15u;
-    h = (h ^ e->a) * 0xff51afd7ed558ccdu;
-    h = (h ^ (h >> 29) ^ e->b) * 0xc4ceb9fe1a85ec53u;
-    h = (h ^ (h >> 31) ^ e->c) * 0x9e3779b97f4a7c15u;
-    h = (h ^ (h >> 30) ^ (uint64_t)e->offset) * 0xff51afd7ed558ccdu;
-    return (size_t)(h ^ (h >> 32));
-}
-
-static void rehash(struct dh_exprs *x)
-{
-    free(x->slot);
-    x->mask = 2 * x->mask + 1;
-    x->slot = zeroed(x->mask + 1, sizeof *x->slot);
-    for (uint32_t n = 1; n < x->exprs.n; n++) {
-        size_t at = hash_expr(&x->exprs.at[n]) & x->mask;
-        while (x->slot[at])
-            at = (at + 1) & x->mask;
-        x->slot[at] = n;
-    }
+    uint64_t h = dh_hash_combine((uint64_t)e->kind << 32 | e->a, (uint64_t)e->b << 32 | e->c);
+    return dh_hash_combine(h, (uint64_t)e->offset);
 }
 
 static bool same_expr(const struct dh_expr *a, const struct dh_expr *b)
@@ -63,93 +38,93 @@ static bool same_expr(const struct dh_expr *a, const struct dh_expr *b)
     return a->kind == b->kind && a->a == b->a && a->b == b->b && a->c == b->c && a->offset == b->offset;
 }
 
-uint32_t dh_exprs_make(struct dh_exprs *x, struct dh_expr e)
+uint32_t dh_expr_number(struct dh_value_numbering *x, struct dh_expr e)
 {
-    if (2 * x->exprs.n > x->mask)
-        rehash(x);
-    size_t at = hash_expr(&e) & x->mask;
-    for (; x->slot[at]; at = (at + 1) & x->mask)
-        if (same_expr(&x->exprs.at[x->slot[at]], &e))
-            return x->slot[at];
-    x->slot[at] = (uint32_t)x->exprs.n;
+    uint64_t hash = hash_expr(&e);
+    struct dh_probe probe = dh_index_probe(&x->index, hash);
+    for (uint32_t n; (n = dh_index_next(&x->index, &probe)) != DH_ABSENT;)
+        if (same_expr(&x->exprs.at[n], &e))
+            return n;
+    uint32_t number = (uint32_t)x->exprs.n;
+    dh_index_add(&x->index, hash, number);
     dh_vec_push(&x->exprs, e);
-    return x->slot[at];
+    return number;
 }
 
-static struct dh_term term(uint32_t expr, int64_t offset)
+static struct dh_term make_term(uint32_t expr, int64_t offset)
 {
     return (struct dh_term){.expr = expr, .exact = true, .offset = offset};
 }
 
-static struct dh_term leaf(struct dh_exprs *x, enum dh_expr_kind kind, uint32_t a, uint32_t b)
+static struct dh_term leaf_term(struct dh_value_numbering *x, enum dh_expr_kind kind, uint32_t a, uint32_t b)
 {
-    return term(dh_exprs_make(x, (struct dh_expr){.kind = kind, .a = a, .b = b}), 0);
+    return make_term(dh_expr_number(x, (struct dh_expr){.kind = kind, .a = a, .b = b}), 0);
 }
 
 /* ---- the registers of one function ---- */
 
-struct reading {
-    struct dh_exprs *x;
+struct numbering {
+    struct dh_value_numbering *x;
     uint32_t function;
     struct dh_term *terms; /* expr 0: not read yet */
     uint32_t *defined;
 };
 
-static struct dh_term constant_term(struct dh_exprs *x, dh_value v)
+static struct dh_term constant_term(struct dh_value_numbering *x, dh_value v)
 {
     const struct dh_constant *c = dh_program_constant(x->program, v);
     switch (c->kind) {
     case DH_CONST_INT:
-        return term(dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT}), c->number);
+        return make_term(dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_INT}), c->number);
     case DH_CONST_GLOBAL: {
-        struct dh_term t = leaf(x, DH_EXPR_GLOBAL, c->index, 0);
+        struct dh_term t = leaf_term(x, DH_EXPR_GLOBAL, c->index, 0);
         t.offset = c->number;
         return t;
     }
     case DH_CONST_FUNCTION:
-        return leaf(x, DH_EXPR_FUNCTION, c->index, 0);
+        return leaf_term(x, DH_EXPR_FUNCTION, c->index, 0);
     default:
-        return term(0, 0);
+        return make_term(0, 0);
     }
 }
 
-static struct dh_term opaque(struct reading *r, uint32_t reg)
+static struct dh_term opaque_term(struct numbering *r, uint32_t reg)
 {
-    return leaf(r->x, DH_EXPR_REGISTER, r->function, reg);
+    return leaf_term(r->x, DH_EXPR_REGISTER, r->function, reg);
 }
 
-static struct dh_term value_term(struct reading *r, dh_value v)
+static struct dh_term value_term(struct numbering *r, dh_value v)
 {
     if (!dh_is_register(v))
         return constant_term(r->x, v);
-    return r->terms[v].expr ? r->terms[v] : opaque(r, v);
+    return r->terms[v].expr ? r->terms[v] : opaque_term(r, v);
 }
 
-static struct dh_term operand_term(struct reading *r, const struct dh_inst *i, uint32_t n)
+static struct dh_term operand_term(struct numbering *r, const struct dh_inst *i, uint32_t n)
 {
-    return n < i->n_operands ? value_term(r, dh_operand(r->x->program, i, n)) : term(0, 0);
+    return n < i->n_operands ? value_term(r, dh_operand(r->x->program, i, n)) : make_term(0, 0);
 }
 
-static bool is_int(const struct dh_exprs *x, struct dh_term t)
+static bool is_int(const struct dh_value_numbering *x, struct dh_term t)
 {
     return t.expr && x->exprs.at[t.expr].kind == DH_EXPR_INT;
 }
 
 /* One number for base and offset together. */
-static uint32_t whole(struct dh_exprs *x, struct dh_term t)
+static uint32_t number_of_term(struct dh_value_numbering *x, struct dh_term t)
 {
     if (!t.expr || !t.exact)
         return 0;
     if (is_int(x, t))
-        return dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
+        return dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
     if (!t.offset)
         return t.expr;
-    uint32_t by = dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
-    return dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_BINARY, .a = t.expr, .b = by, .c = DH_BIN_ADD});
+    uint32_t by = dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
+    return dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_BINARY, .a = t.expr, .b = by, .c = DH_BIN_ADD});
 }
 
-/* A pointer that steps through its object: the phi's own value, moved. */
-static bool steps_from(const struct reading *r, dh_value v, uint32_t phi)
+/* A pointer that advances through its object: the phi's own value, moved. */
+static bool advances_from(const struct numbering *r, dh_value v, uint32_t phi)
 {
     const struct dh_program *p = r->x->program;
     for (int depth = 0; depth < 16 && dh_is_register(v); depth++) {
@@ -186,51 +161,51 @@ static bool merge_term(struct dh_term *into, struct dh_term t)
     return true;
 }
 
-static struct dh_term choice_term(struct reading *r, const struct dh_inst *i, uint32_t first, uint32_t step)
+static struct dh_term choice_term(struct numbering *r, const struct dh_inst *i, uint32_t first, uint32_t step)
 {
     const struct dh_program *p = r->x->program;
     bool pointer = p->registers.at[p->functions.at[r->function].registers + i->result] == DH_REG_POINTER;
-    struct dh_term all = term(0, 0);
-    bool stepping = false;
+    struct dh_term all = make_term(0, 0);
+    bool advancing = false;
     for (uint32_t n = first; n < i->n_operands; n += step) {
         dh_value v = dh_operand(p, i, n);
         if (pointer && is_null(p, v))
             continue;
-        if (pointer && steps_from(r, v, i->result)) {
-            stepping |= v != i->result;
+        if (pointer && advances_from(r, v, i->result)) {
+            advancing |= v != i->result;
             continue;
         }
         if (!merge_term(&all, value_term(r, v)))
-            return opaque(r, i->result);
+            return opaque_term(r, i->result);
     }
     if (!all.expr || (!pointer && !all.exact))
-        return opaque(r, i->result);
-    all.exact &= !stepping;
+        return opaque_term(r, i->result);
+    all.exact &= !advancing;
     return all;
 }
 
-static struct dh_term index_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term index_term(struct numbering *r, const struct dh_inst *i)
 {
     struct dh_term base = operand_term(r, i, 0), index = operand_term(r, i, 1);
     if (!base.expr)
-        return opaque(r, i->result);
+        return opaque_term(r, i->result);
     if (is_int(r->x, index)) {
         base.offset += i->offset + index.offset * (int64_t)i->size;
         return base;
     }
     uint32_t number = index.exact ? index.expr : 0;
     if (!number || !base.exact)
-        number =
-            opaque(r, dh_is_register(dh_operand(r->x->program, i, 1)) ? dh_operand(r->x->program, i, 1) : i->result)
-                .expr;
+        number = opaque_term(r, dh_is_register(dh_operand(r->x->program, i, 1)) ? dh_operand(r->x->program, i, 1)
+                                                                                : i->result)
+                     .expr;
     else
         base.offset += index.offset * (int64_t)i->size;
     uint32_t bounded = i->flags & DH_INST_BOUNDED ? DH_EXPR_BOUNDED : 0;
     struct dh_expr e = {DH_EXPR_INDEX, base.expr, number, i->size | bounded, base.offset + i->offset};
-    return term(dh_exprs_make(r->x, e), 0);
+    return make_term(dh_expr_number(r->x, e), 0);
 }
 
-static struct dh_term binary_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term binary_term(struct numbering *r, const struct dh_inst *i)
 {
     struct dh_term a = operand_term(r, i, 0), b = operand_term(r, i, 1);
     if (i->extra == DH_BIN_ADD && is_int(r->x, a)) {
@@ -242,39 +217,39 @@ static struct dh_term binary_term(struct reading *r, const struct dh_inst *i)
         a.offset += i->extra == DH_BIN_ADD ? b.offset : -b.offset;
         return a;
     }
-    uint32_t left = whole(r->x, a), right = whole(r->x, b);
+    uint32_t left = number_of_term(r->x, a), right = number_of_term(r->x, b);
     if (!left || !right || i->extra == DH_BIN_OTHER)
-        return opaque(r, i->result);
-    return term(dh_exprs_make(r->x, (struct dh_expr){DH_EXPR_BINARY, left, right, i->extra, 0}), 0);
+        return opaque_term(r, i->result);
+    return make_term(dh_expr_number(r->x, (struct dh_expr){DH_EXPR_BINARY, left, right, i->extra, 0}), 0);
 }
 
-static struct dh_term load_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term load_term(struct numbering *r, const struct dh_inst *i)
 {
     struct dh_term at = operand_term(r, i, 0);
     if (!at.expr || !at.exact || i->order || i->flags & DH_INST_VOLATILE)
-        return opaque(r, i->result);
+        return opaque_term(r, i->result);
     struct dh_expr e = {DH_EXPR_LOAD, at.expr, i->result + 1, r->function, at.offset};
-    return term(dh_exprs_make(r->x, e), 0);
+    return make_term(dh_expr_number(r->x, e), 0);
 }
 
-static struct dh_term call_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term call_term(struct numbering *r, const struct dh_inst *i)
 {
     uint32_t callee = dh_value_function(r->x->program, dh_operand(r->x->program, i, 0));
     if (callee == DH_NONE || !r->x->functions[callee] || !r->x->returns[callee].expr)
-        return opaque(r, i->result);
-    /* The terms at work, so that arguments read before count. */
+        return opaque_term(r, i->result);
+    /* The terms so far, so that arguments numbered before count. */
     r->x->functions[r->function] = r->terms;
-    struct dh_term t = dh_exprs_outwards(r->x, r->x->returns[callee], r->function, i, 1);
+    struct dh_term t = dh_term_to_caller(r->x, r->x->returns[callee], r->function, i, 1);
     r->x->functions[r->function] = NULL;
-    return t.expr ? t : opaque(r, i->result);
+    return t.expr ? t : opaque_term(r, i->result);
 }
 
-static struct dh_term inst_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term inst_term(struct numbering *r, const struct dh_inst *i)
 {
     switch (i->op) {
     case DH_I_COPY: {
         struct dh_term t = operand_term(r, i, 0);
-        return t.expr ? t : opaque(r, i->result);
+        return t.expr ? t : opaque_term(r, i->result);
     }
     case DH_I_PHI:
         return choice_term(r, i, 0, 2);
@@ -283,7 +258,7 @@ static struct dh_term inst_term(struct reading *r, const struct dh_inst *i)
     case DH_I_OFFSET: {
         struct dh_term t = operand_term(r, i, 0);
         t.offset += i->offset;
-        return t.expr ? t : opaque(r, i->result);
+        return t.expr ? t : opaque_term(r, i->result);
     }
     case DH_I_INDEX:
         return index_term(r, i);
@@ -293,22 +268,22 @@ static struct dh_term inst_term(struct reading *r, const struct dh_inst *i)
         return load_term(r, i);
     case DH_I_SLOT:
     case DH_I_ALLOC:
-        return leaf(r->x, DH_EXPR_OBJECT, r->function, i->result);
+        return leaf_term(r->x, DH_EXPR_OBJECT, r->function, i->result);
     case DH_I_CALL:
         return call_term(r, i);
     default:
-        return opaque(r, i->result);
+        return opaque_term(r, i->result);
     }
 }
 
-static void read_blocks(struct reading *r)
+static void read_blocks(struct numbering *r)
 {
     const struct dh_program *p = r->x->program;
-    struct dh_flow flow = {0};
-    dh_flow_read(&flow, p, r->function);
+    struct dh_cfg cfg = {0};
+    dh_cfg_build(&cfg, p, r->function);
     for (int round = 0; round < 2; round++)
-        for (uint32_t n = 0; n < flow.order.n; n++) {
-            const struct dh_block *b = &p->blocks.at[flow.first + flow.order.at[n]];
+        for (uint32_t n = 0; n < cfg.order.n; n++) {
+            const struct dh_basic_block *b = &p->blocks.at[cfg.first + cfg.order.at[n]];
             for (uint32_t k = b->inst; k < b->inst + b->n_insts; k++) {
                 const struct dh_inst *i = &p->insts.at[k];
                 if (i->result == DH_NONE)
@@ -319,34 +294,34 @@ static void read_blocks(struct reading *r)
                     r->terms[i->result] = inst_term(r, i);
             }
         }
-    dh_flow_release(&flow);
+    dh_cfg_release(&cfg);
 }
 
-static struct dh_term return_term(struct reading *r, const struct dh_function *f)
+static struct dh_term return_term(struct numbering *r, const struct dh_function *f)
 {
     const struct dh_program *p = r->x->program;
-    struct dh_term all = term(0, 0);
+    struct dh_term all = make_term(0, 0);
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
         const struct dh_inst *i = &p->insts.at[p->blocks.at[b].inst + p->blocks.at[b].n_insts - 1];
         if (i->op != DH_I_RETURN || !i->n_operands || is_null(p, dh_operand(p, i, 0)))
             continue;
         if (!merge_term(&all, value_term(r, dh_operand(p, i, 0))))
-            return term(0, 0);
+            return make_term(0, 0);
     }
     return all;
 }
 
-const struct dh_term *dh_exprs_of(struct dh_exprs *x, uint32_t function)
+const struct dh_term *dh_function_terms(struct dh_value_numbering *x, uint32_t function)
 {
     if (x->functions[function])
         return x->functions[function];
     const struct dh_function *f = &x->program->functions.at[function];
-    struct reading r = {.x = x, .function = function};
-    r.terms = zeroed(f->n_registers, sizeof *r.terms);
-    r.defined = zeroed(f->n_registers, sizeof *r.defined);
+    struct numbering r = {.x = x, .function = function};
+    r.terms = dh_xcalloc(f->n_registers, sizeof *r.terms);
+    r.defined = dh_xcalloc(f->n_registers, sizeof *r.defined);
     memset(r.defined, 0xff, f->n_registers * sizeof *r.defined);
     for (uint32_t n = 0; n < f->n_params; n++)
-        r.terms[n] = leaf(x, DH_EXPR_PARAM, n, 0);
+        r.terms[n] = leaf_term(x, DH_EXPR_PARAM, n, 0);
     if (f->n_blocks)
         read_blocks(&r);
     x->returns[function] = return_term(&r, f);
@@ -355,47 +330,47 @@ const struct dh_term *dh_exprs_of(struct dh_exprs *x, uint32_t function)
     return r.terms;
 }
 
-struct dh_term dh_exprs_value(struct dh_exprs *x, uint32_t function, dh_value v)
+struct dh_term dh_value_term(struct dh_value_numbering *x, uint32_t function, dh_value v)
 {
-    struct reading r = {.x = x, .function = function, .terms = (struct dh_term *)dh_exprs_of(x, function)};
+    struct numbering r = {.x = x, .function = function, .terms = (struct dh_term *)dh_function_terms(x, function)};
     return value_term(&r, v);
 }
 
 /* ---- from one function to another ---- */
 
-struct passage {
-    struct dh_exprs *x;
+struct translation {
+    struct dh_value_numbering *x;
     uint32_t caller;
     const struct dh_inst *call;
     uint32_t first_arg, n_params;
 };
 
-static struct dh_term argument(struct passage *q, uint32_t n)
+static struct dh_term argument_term(struct translation *q, uint32_t n)
 {
     if (q->first_arg + n >= q->call->n_operands)
-        return term(0, 0);
-    struct reading r = {.x = q->x, .function = q->caller, .terms = q->x->functions[q->caller]};
+        return make_term(0, 0);
+    struct numbering r = {.x = q->x, .function = q->caller, .terms = q->x->functions[q->caller]};
     return value_term(&r, dh_operand(q->x->program, q->call, q->first_arg + n));
 }
 
-typedef struct dh_term translate(struct passage *q, struct dh_term t, int depth);
+typedef struct dh_term translate(struct translation *q, struct dh_term t, int depth);
 
 /* The parts of a composed value, each translated. */
-static struct dh_term translate_parts(struct passage *q, struct dh_term t, int depth, translate *part)
+static struct dh_term translate_parts(struct translation *q, struct dh_term t, int depth, translate *part)
 {
     struct dh_expr e = q->x->exprs.at[t.expr];
     if (depth > DEPTH_MAX)
-        return term(0, 0);
-    struct dh_term a = part(q, term(e.a, e.kind == DH_EXPR_BINARY ? 0 : e.offset), depth + 1), b = term(0, 0);
+        return make_term(0, 0);
+    struct dh_term a = part(q, make_term(e.a, e.kind == DH_EXPR_BINARY ? 0 : e.offset), depth + 1), b = make_term(0, 0);
     if (!a.expr || !a.exact)
-        return term(0, 0);
+        return make_term(0, 0);
     if (e.kind != DH_EXPR_LOAD) {
-        b = part(q, term(e.b, 0), depth + 1);
+        b = part(q, make_term(e.b, 0), depth + 1);
         if (!b.expr || !b.exact)
-            return term(0, 0);
+            return make_term(0, 0);
     }
     if (e.kind == DH_EXPR_BINARY)
-        e = (struct dh_expr){DH_EXPR_BINARY, whole(q->x, a), whole(q->x, b), e.c, 0};
+        e = (struct dh_expr){DH_EXPR_BINARY, number_of_term(q->x, a), number_of_term(q->x, b), e.c, 0};
     else if (e.kind == DH_EXPR_INDEX && is_int(q->x, b))
         return (struct dh_term){a.expr, a.exact && t.exact,
                                 a.offset + b.offset * (int64_t)dh_expr_stride(&e) + t.offset};
@@ -403,18 +378,18 @@ static struct dh_term translate_parts(struct passage *q, struct dh_term t, int d
         e = (struct dh_expr){DH_EXPR_INDEX, a.expr, b.expr, e.c, a.offset + b.offset * (int64_t)dh_expr_stride(&e)};
     else
         e = (struct dh_expr){DH_EXPR_LOAD, a.expr, 0, 0, a.offset};
-    t.expr = dh_exprs_make(q->x, e);
+    t.expr = dh_expr_number(q->x, e);
     return t;
 }
 
-static struct dh_term outwards(struct passage *q, struct dh_term t, int depth)
+static struct dh_term to_caller(struct translation *q, struct dh_term t, int depth)
 {
     if (!t.expr)
         return t;
     const struct dh_expr *e = &q->x->exprs.at[t.expr];
     switch (e->kind) {
     case DH_EXPR_PARAM: {
-        struct dh_term a = argument(q, e->a);
+        struct dh_term a = argument_term(q, e->a);
         a.offset += t.offset;
         a.exact &= t.exact;
         return a;
@@ -426,13 +401,13 @@ static struct dh_term outwards(struct passage *q, struct dh_term t, int depth)
     case DH_EXPR_LOAD:
     case DH_EXPR_INDEX:
     case DH_EXPR_BINARY:
-        return translate_parts(q, t, depth, outwards);
+        return translate_parts(q, t, depth, to_caller);
     default:
-        return term(0, 0);
+        return make_term(0, 0);
     }
 }
 
-static struct dh_term inwards(struct passage *q, struct dh_term t, int depth)
+static struct dh_term to_callee(struct translation *q, struct dh_term t, int depth)
 {
     if (!t.expr)
         return t;
@@ -440,34 +415,34 @@ static struct dh_term inwards(struct passage *q, struct dh_term t, int depth)
     if (kind == DH_EXPR_GLOBAL || kind == DH_EXPR_FUNCTION || kind == DH_EXPR_INT)
         return t;
     for (uint32_t n = 0; n < q->n_params; n++) {
-        struct dh_term a = argument(q, n);
+        struct dh_term a = argument_term(q, n);
         if (a.expr != t.expr || !a.exact)
             continue;
-        struct dh_term in = leaf(q->x, DH_EXPR_PARAM, n, 0);
+        struct dh_term in = leaf_term(q->x, DH_EXPR_PARAM, n, 0);
         in.exact = t.exact;
         in.offset = t.offset - a.offset;
         return in;
     }
     if (kind == DH_EXPR_LOAD || kind == DH_EXPR_INDEX || kind == DH_EXPR_BINARY)
-        return translate_parts(q, t, depth, inwards);
-    return term(0, 0);
+        return translate_parts(q, t, depth, to_callee);
+    return make_term(0, 0);
 }
 
-struct dh_term dh_exprs_outwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
-                                 uint32_t first_arg)
+struct dh_term dh_term_to_caller(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,
+                                 const struct dh_inst *call, uint32_t first_arg)
 {
-    struct passage q = {x, caller, call, first_arg, 0};
-    return outwards(&q, t, 0);
+    struct translation q = {x, caller, call, first_arg, 0};
+    return to_caller(&q, t, 0);
 }
 
-struct dh_term dh_exprs_inwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
-                                uint32_t first_arg, uint32_t n_params)
+struct dh_term dh_term_to_callee(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,
+                                 const struct dh_inst *call, uint32_t first_arg, uint32_t n_params)
 {
-    struct passage q = {x, caller, call, first_arg, n_params};
-    return inwards(&q, t, 0);
+    struct translation q = {x, caller, call, first_arg, n_params};
+    return to_callee(&q, t, 0);
 }
 
-uint32_t dh_exprs_canon(struct dh_exprs *x, uint32_t expr)
+uint32_t dh_expr_canonical(struct dh_value_numbering *x, uint32_t expr)
 {
     while (x->canon.n <= expr)
         dh_vec_push(&x->canon, 0);
@@ -476,17 +451,17 @@ uint32_t dh_exprs_canon(struct dh_exprs *x, uint32_t expr)
     struct dh_expr e = x->exprs.at[expr];
     if (e.kind == DH_EXPR_LOAD) {
         e.b = e.c = 0;
-        e.a = dh_exprs_canon(x, e.a);
+        e.a = dh_expr_canonical(x, e.a);
     } else if (e.kind == DH_EXPR_INDEX || e.kind == DH_EXPR_BINARY) {
-        e.a = dh_exprs_canon(x, e.a);
-        e.b = dh_exprs_canon(x, e.b);
+        e.a = dh_expr_canonical(x, e.a);
+        e.b = dh_expr_canonical(x, e.b);
     }
-    uint32_t canon = dh_exprs_make(x, e);
+    uint32_t canon = dh_expr_number(x, e);
     x->canon.at[expr] = canon;
     return canon;
 }
 
-bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t function, uint32_t reg)
+bool dh_expr_uses_register(const struct dh_value_numbering *x, uint32_t expr, uint32_t function, uint32_t reg)
 {
     for (int depth = 0; expr && depth < 64; depth++) {
         const struct dh_expr *e = &x->exprs.at[expr];
@@ -496,7 +471,7 @@ bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t functio
             return e->a == function && e->b == reg;
         case DH_EXPR_INDEX:
         case DH_EXPR_BINARY:
-            if (dh_exprs_mentions(x, e->b, function, reg))
+            if (dh_expr_uses_register(x, e->b, function, reg))
                 return true;
             expr = e->a;
             break;
@@ -512,7 +487,14 @@ bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t functio
     return false;
 }
 
-uint32_t dh_exprs_root(const struct dh_exprs *x, uint32_t expr)
+uint32_t dh_expr_base(const struct dh_value_numbering *x, uint32_t expr)
+{
+    while (expr && x->exprs.at[expr].kind == DH_EXPR_INDEX)
+        expr = x->exprs.at[expr].a;
+    return expr;
+}
+
+uint32_t dh_expr_root(const struct dh_value_numbering *x, uint32_t expr)
 {
     while (expr && (x->exprs.at[expr].kind == DH_EXPR_LOAD || x->exprs.at[expr].kind == DH_EXPR_INDEX))
         expr = x->exprs.at[expr].a;

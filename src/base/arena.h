@@ -1,6 +1,6 @@
 /* Memory of one phase, given back at once. Layer: base. Zero-initialise; the owner of the struct owns all that was
  * handed out, which never moves. Aborts when memory is gone: hosted code only. Not thread-safe.
- * What a run of the checked program keeps and takes back is in memory/arena.h. */
+ * What a run of the checked program keeps and takes back is in memory/run_arena.h. */
 #ifndef DH_BASE_ARENA_H
 #define DH_BASE_ARENA_H
 

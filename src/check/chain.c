@@ -1,10 +1,9 @@
-/* Whose turn it is: time goes where something can still rise. */
+/* Divides the budget among the stages: time goes where a finding can still rise. */
 #include "check/chain.h"
 
-#include "cmd/command.h"
-#include "cmd/prove_goals.h"
 #include "heal/means.h"
-#include "prove/control.h"
+#include "launch/open_subject.h"
+#include "prove/engine_process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,47 +12,34 @@
 
 #define MS 1000000ull
 #define SCAN_GRACE 0
-#define JUDGING_MORE (5000 * MS) /* for what the program comes to when nobody disturbs it */
-#define SEARCH_GRACE (6000 * MS) /* what was found last may be on its way to become a witness */
-/* How often in a row something may be tried without news. */
+#define JUDGING_MORE (5000 * MS) /* for the baseline */
+#define SEARCH_GRACE (6000 * MS) /* the last schedule found may still be minimised and replayed */
+/* How often in a row a stage may be tried without news. */
 enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2 };
 
 /* ---- what there is ---- */
 
-unsigned dh_found_level(const struct dh_finding *f)
-{
-    return strcmp(f->level, "proven") == 0 ? 2 : strcmp(f->level, "observed") == 0 ? 1 : 0;
-}
-
-static bool is_one_of(const char *word, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcmp(word, *words) == 0)
-            return true;
-    return false;
-}
-
 bool dh_found_is_failure(const struct dh_finding *f)
 {
-    static const char *const kinds[] = {"deadlock",  "lost-wakeup", "indefinite-wait", "critical-wait",
-                                        "assertion", "crash",       "use-after-free",  NULL};
-    return dh_found_level(f) == 2 && is_one_of(f->kind, kinds);
+    return f->level == DH_LEVEL_PROVEN &&
+           dh_kind_is_in(f->kind, DH_KIND_BIT(DEADLOCK) | DH_KIND_BIT(LOST_WAKEUP) | DH_KIND_BIT(INDEFINITE_WAIT) |
+                                      DH_KIND_BIT(CRITICAL_WAIT) | DH_KIND_BIT(ASSERTION) | DH_KIND_BIT(CRASH) |
+                                      DH_KIND_BIT(USE_AFTER_FREE));
 }
 
 bool dh_found_is_searched(const struct dh_finding *f)
 {
-    static const char *const kinds[] = {"race",          "deadlock",       "lost-wakeup", "indefinite-wait",
-                                        "critical-wait", "use-after-free", NULL};
-    return is_one_of(f->kind, kinds);
+    return dh_kind_is_in(f->kind, DH_KIND_BIT(RACE) | DH_KIND_BIT(DEADLOCK) | DH_KIND_BIT(LOST_WAKEUP) |
+                                      DH_KIND_BIT(INDEFINITE_WAIT) | DH_KIND_BIT(CRITICAL_WAIT) |
+                                      DH_KIND_BIT(USE_AFTER_FREE));
 }
 
+/* Surer findings come first, then those that do more harm; what was not classified comes before what does none. */
 static unsigned rank(const struct dh_finding *f)
 {
-    static const char *const verdicts[] = {"destructive", "qos", "none", "no-failure"};
-    unsigned v = 0;
-    while (v < 3 && strcmp(verdicts[v], f->verdict) != 0)
-        v++;
-    return (2 - dh_found_level(f)) * 4 + v;
+    static const unsigned by_verdict[] = {
+        [DH_VERDICT_DESTRUCTIVE] = 0, [DH_VERDICT_QOS] = 1, [DH_VERDICT_NONE] = 2, [DH_VERDICT_NO_FAILURE] = 3};
+    return (DH_LEVEL_PROVEN - f->level) * DH_VERDICT_COUNT + by_verdict[f->verdict];
 }
 
 static int by_rank(const void *a, const void *b)
@@ -64,10 +50,10 @@ static int by_rank(const void *a, const void *b)
     return f->first_seen != g->first_seen ? (f->first_seen < g->first_seen ? -1 : 1) : strcmp(f->id, g->id);
 }
 
-static void take(void *arg, const struct dh_finding *f)
+static void copy_finding(void *arg, const struct dh_finding *f)
 {
     struct dh_found *out = arg;
-    struct dh_finding *copy = dh_goals_copy(f);
+    struct dh_finding *copy = dh_finding_copy(f);
     dh_finding_set(&copy->witness, f->witness);
     dh_vec_push(&out->at, copy);
 }
@@ -77,7 +63,7 @@ bool dh_check_found(const struct dh_check *c, struct dh_found *out, struct dh_er
     struct dh_store_choice choice = {.since = c->since, .program = c->program};
     *out = (struct dh_found){0};
     struct dh_store *s = dh_store_open(c->db, DH_STORE_READ, err);
-    bool ok = s && dh_store_each(s, &choice, take, out, err);
+    bool ok = s && dh_store_each(s, &choice, copy_finding, out, err);
     dh_store_close(s);
     if (out->at.n)
         qsort(out->at.at, out->at.n, sizeof *out->at.at, by_rank);
@@ -93,43 +79,52 @@ void dh_found_release(struct dh_found *f)
     dh_vec_release(&f->at);
 }
 
+bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t)
+{
+    struct dh_err err = {0};
+    if (dh_open_subject(DH_ENGINE_PLAN, "check", c->argv, c->input.path, s, &err))
+        return true;
+    dh_stage_fail(t, &err);
+    return false;
+}
+
 /* ---- what can still rise ---- */
 
-/* What was seen gets its time again and again; what may be on some path, little. Where every order was tried, nothing
- * is left to be met. */
+/* Observed findings get time in every round, suspicions of static analysis little. After an exhaustive search there are
+ * no goals. */
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics)
 {
-    bool is_static = !dh_found_level(f) && strcmp(f->detector, "static") == 0;
-    const struct dh_tried *tried = dh_talk_tried(c->talk, f->id);
-    return is_static == statics && dh_found_level(f) < 2 && dh_found_is_searched(f) && !c->talk->exhausted &&
+    bool is_static = f->level == DH_LEVEL_SUSPECTED && strcmp(f->detector, "static") == 0;
+    const struct dh_attempts *tried = dh_stage_tried(c->state, f->id);
+    return is_static == statics && f->level < DH_LEVEL_PROVEN && dh_found_is_searched(f) && !c->state->exhausted &&
            !tried->settled && tried->spent_ns < c->budget_ns / (is_static ? 10 : 4);
 }
 
 bool dh_check_is_unclassified(const struct dh_check *c, const struct dh_finding *f, bool thorough)
 {
-    if (strcmp(f->kind, "race") != 0 || !dh_found_level(f))
+    if (f->kind != DH_FINDING_RACE || f->level == DH_LEVEL_SUSPECTED)
         return false;
-    unsigned done = dh_talk_tried(c->talk, f->id)->verdicts;
-    bool none = strcmp(f->verdict, "none") == 0;
-    return thorough ? done < 2 && (none || strcmp(f->verdict, "no-failure") == 0) : !done && none;
+    unsigned done = dh_stage_tried(c->state, f->id)->verdicts;
+    bool none = f->verdict == DH_VERDICT_NONE;
+    return thorough ? done < 2 && (none || f->verdict == DH_VERDICT_NO_FAILURE) : !done && none;
 }
 
 bool dh_check_is_healable(const struct dh_finding *f)
 {
-    static const char *const kinds[] = {"race", "deadlock", "atomicity", "view", NULL};
-    return dh_found_level(f) && is_one_of(f->kind, kinds) && strcmp(f->verdict, "qos") != 0 &&
-           !dh_heal_is_needless(f) && strcmp(f->healing, "verified") != 0;
+    return f->level >= DH_LEVEL_OBSERVED &&
+           dh_kind_is_in(f->kind,
+                         DH_KIND_BIT(RACE) | DH_KIND_BIT(DEADLOCK) | DH_KIND_BIT(ATOMICITY) | DH_KIND_BIT(VIEW)) &&
+           f->verdict != DH_VERDICT_QOS && !dh_heal_is_needless(f) && f->healing != DH_HEALING_VERIFIED;
 }
 
-/* Of all of them, in numbers. */
+/* Counts over all findings. */
 struct sum {
-    unsigned level[3], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable;
+    unsigned level[DH_LEVEL_COUNT], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable;
     unsigned score; /* grows with every finding, level and verdict */
 };
 
 static struct sum sum_up(const struct dh_check *c)
 {
-    static const char *const sections[] = {"atomicity", "view", NULL};
     struct sum s = {0};
     struct dh_found found;
     struct dh_err err = {0};
@@ -137,17 +132,18 @@ static struct sum sum_up(const struct dh_check *c)
         dh_err_release(&err);
     for (size_t i = 0; i < found.at.n; i++) {
         const struct dh_finding *f = found.at.at[i];
-        bool judged = strcmp(f->verdict, "none") != 0;
-        s.level[dh_found_level(f)]++;
+        bool judged = f->verdict != DH_VERDICT_NONE;
+        s.level[f->level]++;
         s.goals += dh_check_is_goal(c, f, false);
         s.statics += dh_check_is_goal(c, f, true);
         s.unclassified += dh_check_is_unclassified(c, f, false);
         s.doubtful += dh_check_is_unclassified(c, f, true);
-        s.suspects += dh_found_level(f) < 2 && !judged && is_one_of(f->kind, sections);
-        s.destructive += strcmp(f->verdict, "destructive") == 0;
+        s.suspects +=
+            f->level < DH_LEVEL_PROVEN && !judged && dh_kind_is_in(f->kind, DH_KIND_BIT(ATOMICITY) | DH_KIND_BIT(VIEW));
+        s.destructive += f->verdict == DH_VERDICT_DESTRUCTIVE;
         s.failures += dh_found_is_failure(f) && !judged;
         s.healable += dh_check_is_healable(f);
-        s.score += 1 + dh_found_level(f) + (judged && strcmp(f->verdict, "no-failure") != 0);
+        s.score += 1 + f->level + (judged && f->verdict != DH_VERDICT_NO_FAILURE);
     }
     dh_found_release(&found);
     return s;
@@ -166,7 +162,7 @@ static uint64_t left(const struct dh_check *c)
     return end_of(c) > now ? end_of(c) - now : 0;
 }
 
-/* Healing comes last, and needs some. */
+/* A part of the time is kept for healing, which comes last. */
 static uint64_t left_to_climb(const struct dh_check *c, const struct sum *s)
 {
     uint64_t kept = c->heals && s->healable ? c->budget_ns / 5 : 0, all = left(c);
@@ -190,39 +186,45 @@ struct chain {
     struct sum sum;
     uint64_t proving_ns, classifying_ns, statics_ns; /* spent */
     unsigned barren_runs, barren_explorations, explorations, judged, weakened;
-    unsigned told; /* bits of stages that had their line */
+    unsigned reported; /* bits of stages that were */
 };
 
 enum stage_name { SCAN, RUN, PROVE, CLASSIFY, HEAL };
 static const char *const names[] = {"scan", "run", "prove", "classify", "heal"};
 
-/* One line for a stage; more only for news. */
-static void tell(struct chain *k, enum stage_name name, const struct dh_stage_end *end, bool news)
+/* A stage is reported once; again only with news. */
+static void report(struct chain *k, enum stage_name name, const struct dh_stage_end *end, bool news)
 {
-    const char *said = k->c->talk->said;
-    if ((k->told & 1u << name) && !news && !k->c->tells_all)
+    const char *said = k->c->state->said;
+    if ((k->reported & 1u << name) && !news && !k->c->reports_all)
         return;
-    k->told |= 1u << name;
+    k->reported |= 1u << name;
     if (end->failed && !end->late && !dh_stage_interrupted())
         said = "it did not come to its end";
     else if (!*said)
         said = end->late ? "its time was over" : "nothing new";
-    fprintf(stderr, "check: %-8s %5.1f s  %s\n", names[name], (double)end->took_ns / 1e9, said);
-    fflush(stderr);
+    k->c->host->ended(names[name], end->took_ns, said);
 }
 
-/* Whether anything has risen. */
+static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_stage_end *end)
+{
+    struct dh_stage s = *stage;
+    s.progress = k->c->host->progress;
+    dh_stage_run(&s, k->c->state, end);
+}
+
+/* Whether a finding is new or has risen. */
 static bool go(struct chain *k, enum stage_name name, const struct dh_stage *stage, struct dh_stage_end *end)
 {
     struct sum before = k->sum;
-    dh_stage_run(stage, k->c->talk, end);
+    run_stage(k, stage, end);
     k->sum = sum_up(k->c);
     bool news = k->sum.score != before.score;
     if (name == SCAN || name == RUN)
-        dh_talk_say(k->c->talk, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
-                    k->sum.level[1] + k->sum.level[2], k->sum.level[0]);
-    if (!k->c->only_run && (name != RUN || k->c->talk->code == DH_EXIT_OK))
-        tell(k, name, end, news);
+        dh_stage_say(k->c->state, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
+                     k->sum.level[DH_LEVEL_OBSERVED] + k->sum.level[DH_LEVEL_PROVEN], k->sum.level[DH_LEVEL_SUSPECTED]);
+    if (!k->c->only_run && (name != RUN || k->c->state->result == DH_STAGE_DONE))
+        report(k, name, end, news);
     return news;
 }
 
@@ -238,21 +240,20 @@ static void scan(struct chain *k)
     go(k, SCAN, &stage, &end);
 }
 
-/* However long it takes, the program is run: of a large one the variant may take as long as the budget, which begins
- * anew then but for a part. */
+/* Making the variant of a large program may take as long as the budget; it is charged a sixth of the budget at most. */
 static void prepare_run(struct chain *k)
 {
     struct dh_check *c = k->c;
     struct dh_stage stage = {
         .name = "run", .work = dh_check_prepare_run, .arg = c, .until_ns = UINT64_MAX, .all_ends_ns = UINT64_MAX};
     struct dh_stage_end end;
-    dh_stage_run(&stage, c->talk, &end);
+    run_stage(k, &stage, &end);
     if (end.took_ns > c->budget_ns / 6)
         c->began_ns += end.took_ns - c->budget_ns / 6;
 }
 
 /* A program that does not end by itself is ended when half of the time is over. */
-static int run_first(struct chain *k)
+static enum dh_stage_result run_first(struct chain *k)
 {
     struct dh_check *c = k->c;
     struct dh_check_run arg = {.c = c, .is_first = true};
@@ -268,10 +269,10 @@ static int run_first(struct chain *k)
     go(k, RUN, &stage, &end);
     c->runs++;
     c->run_ns = end.took_ns;
-    c->status = c->talk->status;
+    c->status = c->state->status;
     c->status_is_ours = end.late || dh_stage_interrupted();
     dh_check_input_end(&c->input);
-    return end.failed && !c->status_is_ours ? DH_EXIT_FAILURE : c->talk->code;
+    return end.failed && !c->status_is_ours ? DH_STAGE_FAILED : c->state->result;
 }
 
 static const char *noise_of(const struct chain *k)
@@ -302,7 +303,7 @@ static bool run_with_noise(struct chain *k)
     return true;
 }
 
-/* What a variant for searching costs, once, is nobody's share. */
+/* The time to make the variant for searching is no stage's share. */
 static void prepare(struct chain *k)
 {
     struct dh_check_search arg = {.c = k->c};
@@ -312,18 +313,18 @@ static void prepare(struct chain *k)
                              .until_ns = dh_now_ns() + left(k->c) / 2,
                              .all_ends_ns = end_of(k->c)};
     struct dh_stage_end end;
-    dh_stage_run(&stage, k->c->talk, &end);
+    run_stage(k, &stage, &end);
     if (end.late)
-        snprintf(k->c->talk->cannot, sizeof k->c->talk->cannot, "there was no time to make a variant for it");
+        snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "there was no time to make a variant for it");
 }
 
-static bool search(struct chain *k, void (*work)(void *, struct dh_talk *), struct dh_check_search arg,
+static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *), struct dh_check_search arg,
                    uint64_t most_ns)
 {
     struct dh_check *c = k->c;
     uint64_t now = dh_now_ns(), allowed = c->prove_ns > k->proving_ns ? c->prove_ns - k->proving_ns : 0;
     uint64_t time = least(least(most_ns, allowed), left_to_climb(c, &k->sum));
-    if (c->talk->cannot[0] || time < 100 * MS)
+    if (c->state->cannot[0] || time < 100 * MS)
         return false;
     arg.c = c;
     arg.until_ns = now + time;
@@ -364,16 +365,15 @@ static bool prove_static(struct chain *k, uint64_t quantum)
     return any;
 }
 
-/* There may be what no run has shown. */
+/* Exploration without a goal, for defects that no run has shown. */
 static bool explore(struct chain *k, uint64_t quantum)
 {
-    if (k->c->talk->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k->c, &k->sum))
+    if (k->c->state->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k->c, &k->sum))
         return false;
     return search(k, dh_check_search, (struct dh_check_search){.explores = true}, quantum * 2);
 }
 
-/* What belongs together and is not; once also when nothing worse is known, for whatever makes the program end wrongly.
- */
+/* Atomicity violations and views show in wrong ends; once also when nothing destructive is known. */
 static bool judge_ends(struct chain *k, uint64_t quantum)
 {
     unsigned most = k->sum.suspects ? BARREN_ENDS : !k->sum.destructive;
@@ -383,7 +383,7 @@ static bool judge_ends(struct chain *k, uint64_t quantum)
     return search(k, dh_check_outcomes, (struct dh_check_search){0}, quantum * 2);
 }
 
-/* What atomics that order less than they should lead to shows under no other memory model. */
+/* Defects of atomics with too weak an order show only under a weak memory model. */
 static bool weaken(struct chain *k, uint64_t quantum)
 {
     if (k->weakened >= WEAK_ROUNDS || !goes_on(k->c, &k->sum))
@@ -413,14 +413,14 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
     return true;
 }
 
-/* The policy's verification takes three searches of the budget that it is given, at most. */
+/* Verification takes three searches of this budget at most. */
 static void heal(struct chain *k)
 {
     struct dh_check *c = k->c;
     if (!c->heals || !k->sum.healable || dh_stage_interrupted() || left(c) < 500 * MS)
         return;
     uint64_t time = left(c);
-    struct dh_check_heal arg = {.c = c, .budget_ns = least(time / 5, 4000 * MS)};
+    struct dh_check_heal arg = {.c = c, .budget_ns = c->schedules ? time / 5 : least(time / 5, 4000 * MS)};
     struct dh_stage stage = {.name = "heal",
                              .work = dh_check_heal,
                              .arg = &arg,
@@ -433,7 +433,7 @@ static void heal(struct chain *k)
 
 /* ---- the chain ---- */
 
-/* Everybody gets little time first, and more in every round that is needed: what is easy is done soon, whoever has
+/* Every stage gets little time first, and more in every round that is needed: what is easy is done soon, a stage with
  * nothing to do takes nothing, and what is hard gets what is left. */
 static void climb(struct chain *k)
 {
@@ -453,7 +453,7 @@ static void climb(struct chain *k)
     }
 }
 
-int dh_check_chain(struct dh_check *c)
+enum dh_stage_result dh_check_chain(struct dh_check *c)
 {
     struct chain k = {.c = c};
     bool whole = c->is_searchable && !c->only_run;
@@ -461,12 +461,12 @@ int dh_check_chain(struct dh_check *c)
         scan(&k);
     if (!c->only_run)
         prepare_run(&k);
-    int code = run_first(&k);
-    if (code == DH_EXIT_OK && whole) {
+    enum dh_stage_result result = run_first(&k);
+    if (result == DH_STAGE_DONE && whole) {
         prepare(&k);
         climb(&k);
         heal(&k);
     }
     c->interrupted = dh_stage_interrupted();
-    return code;
+    return result;
 }

@@ -1,26 +1,37 @@
-/* The chain that check goes through, and what its stages need to know of it. Layer: cmd. The store is what they hand on
- * to each other; this struct is filled in by the command before the first of them. */
+/* The chain of check: find, prove, classify, heal, in rounds within a budget. Layer: check. Stages pass findings on
+ * through the store; the command fills in struct dh_check, and prints by the functions of its host. */
 #ifndef DH_CHECK_CHAIN_H
 #define DH_CHECK_CHAIN_H
 
 #include "check/input.h"
 #include "check/stage.h"
 #include "finding/store.h"
-#include "host/process.h"
+#include "prove/subject.h"
+
+struct dh_check;
+struct dh_check_host {
+    void (*scan)(const struct dh_check *c); /* static analysis, in the child: stores its suspicions */
+    dh_stage_progress *progress;            /* NULL: there is no terminal */
+    /* A stage is over; `said` is its result in words. */
+    void (*ended)(const char *stage, uint64_t took_ns, const char *said);
+};
 
 struct dh_check {
+    const struct dh_check_host *host;
     const char *db, *suppressions; /* suppressions: file, or NULL */
     char **argv;                   /* of the program */
     char *program;                 /* its file, links followed */
-    bool is_searchable;            /* a binary of ours, which carries what the searches need */
+    bool is_searchable;            /* built with deadheat: it carries its module */
     char *policy;                  /* where healing goes */
     uint64_t began_ns, budget_ns;
     uint64_t prove_ns, classify_ns; /* at most so much; 0: not at all */
+    uint64_t schedules;             /* of each search at most, and each goal is searched for once; 0: no limit */
     bool only_run;                  /* one run, and nothing else */
-    bool heals, as_json, tells_all;
-    long long since; /* run of the store behind which ours are */
+    bool heals, reports_all;
+    bool keeps_stdout; /* the program writes to standard error: standard output is for the document of the command */
+    long long since;   /* ours are the runs of the store after this one */
     struct dh_check_input input;
-    struct dh_talk *talk;
+    struct dh_stage_state *state;
 
     int status;          /* of the first run */
     bool status_is_ours; /* it ended because we ended it */
@@ -29,26 +40,24 @@ struct dh_check {
     bool cannot_search, interrupted;
 };
 
-/* What the store holds of this call's findings, copies, best known first. */
+/* This call's findings of the store, copies, proven ones first. */
 struct dh_found {
     DH_VEC(struct dh_finding *) at;
 };
 bool dh_check_found(const struct dh_check *c, struct dh_found *out, struct dh_err *err);
 void dh_found_release(struct dh_found *f);
-/* 0 suspected, 1 observed, 2 proven. */
-unsigned dh_found_level(const struct dh_finding *f);
-/* A witness of it is a failing run already: deadlocks, crashes and the like. */
+/* Its witness is a failing run by itself: deadlocks, crashes and the like. */
 bool dh_found_is_failure(const struct dh_finding *f);
-/* 'deadheat prove' looks for its kind. */
+/* A search can have its kind as a goal. */
 bool dh_found_is_searched(const struct dh_finding *f);
 
-/* All stages, until nothing can rise any more, or time is over, or somebody interrupts. DH_EXIT_OK, or the exit code of
- * a program that could not even be run. */
-int dh_check_chain(struct dh_check *c);
+/* All stages, until no finding can rise any more, or time is over, or the user interrupts. Not DH_STAGE_DONE: the
+ * program could not even be run. */
+enum dh_stage_result dh_check_chain(struct dh_check *c);
 
-/* ---- stages, in processes of their own (check_stage.h); `arg` says more ---- */
+/* ---- stages, in processes of their own (check/stage.h) ---- */
 
-void dh_check_scan(void *arg, struct dh_talk *t); /* struct dh_check */
+void dh_check_scan(void *arg, struct dh_stage_state *t); /* of struct dh_check */
 
 struct dh_check_run {
     const struct dh_check *c;
@@ -56,39 +65,42 @@ struct dh_check_run {
     unsigned seed;
     bool is_first; /* the only one with the user's streams */
 };
-void dh_check_run(void *arg, struct dh_talk *t);
-/* The variant that it needs, beforehand. `arg` is the struct dh_check. */
-void dh_check_prepare_run(void *arg, struct dh_talk *t);
+void dh_check_run(void *arg, struct dh_stage_state *t);
+/* Makes the variant that runs need. `arg` is the struct dh_check. */
+void dh_check_prepare_run(void *arg, struct dh_stage_state *t);
 
 struct dh_check_search {
     const struct dh_check *c;
     uint64_t goal_ns;  /* for each finding */
     uint64_t until_ns; /* for all of them */
-    bool thorough;     /* also other pairs of places of what is proven */
-    bool statics;      /* what only static analysis suspects, instead of what runs gave */
-    bool explores;     /* instead of findings: everything */
-    bool weak;         /* with values of atomics that a weak memory model allows */
+    bool thorough;     /* also other pairs of places of variables with a proven race */
+    bool statics;      /* suspicions of static analysis instead of findings of runs */
+    bool explores;     /* without goals: whatever there is */
+    bool weak;         /* atomics may have stale values that a weak memory model allows */
     uint64_t seed;
 };
-void dh_check_search(void *arg, struct dh_talk *t);
-void dh_check_prepare(void *arg, struct dh_talk *t); /* makes what the others need */
-/* Schedules to their end, for ends that are wrong, and what they are to be blamed on. */
-void dh_check_outcomes(void *arg, struct dh_talk *t);
+void dh_check_search(void *arg, struct dh_stage_state *t);
+void dh_check_prepare(void *arg, struct dh_stage_state *t); /* makes the variant that searches need */
+/* Searches for wrong ends, and blames findings for them. */
+void dh_check_outcomes(void *arg, struct dh_stage_state *t);
 
 struct dh_check_classify {
     const struct dh_check *c;
     uint64_t budget_ns;
-    bool thorough; /* more runs; those without failure again, and together */
+    bool thorough; /* more runs; variables without failure again, and as groups */
 };
-void dh_check_classify(void *arg, struct dh_talk *t);
+void dh_check_classify(void *arg, struct dh_stage_state *t);
 
 struct dh_check_heal {
     const struct dh_check *c;
     uint64_t budget_ns;
 };
-void dh_check_heal(void *arg, struct dh_talk *t);
+void dh_check_heal(void *arg, struct dh_stage_state *t);
 
-/* Worth a search, as far as is known yet; a verdict; healing. */
+/* The program as the subject of searches. False: the stage has failed, and nothing is to be released. */
+bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t);
+
+/* Whether a finding is worth a search, a verdict, healing. */
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics);
 bool dh_check_is_unclassified(const struct dh_check *c, const struct dh_finding *f, bool thorough);
 bool dh_check_is_healable(const struct dh_finding *f);

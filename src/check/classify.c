@@ -1,10 +1,10 @@
-/* The stage of check that says what matters: races by adversarial memory, other failures by their witness. */
+/* The stage of check that gives verdicts: races by adversarial memory, failures by their witness. */
 #include "check/chain.h"
-#include "cmd/classify_keep.h"
-#include "cmd/open_program.h"
-#include "cmd/prove_goals.h"
-#include "finding/json_text.h"
+#include "classify/keep.h"
+#include "host/notice.h"
+#include "prove/goals.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +12,20 @@
 
 enum { RUNS = 25, THOROUGH_RUNS = 100 };
 #define BASELINE_MOST_NS 4000000000ull
-#define LEAST_NS 300000000ull /* for a variable: of many the last ones get none */
+#define LEAST_NS 300000000ull /* for a variable; of many, the last ones get no time */
 
 struct classifying {
     const struct dh_check_classify *of;
-    struct dh_talk *talk;
+    struct dh_stage_state *state;
     struct dh_subject subject;
     char *folder;
     uint64_t until_ns;
-    unsigned verdicts[3], at, n, proven;
+    unsigned verdicts[DH_VERDICT_COUNT], at, n, proven;
 };
 
-static const char *const verdicts[] = {"destructive", "qos", "no-failure"};
-
-static void count(struct classifying *c, const char *verdict)
+static void count(struct classifying *c, enum dh_finding_verdict verdict)
 {
-    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-        c->verdicts[i] += strcmp(verdicts[i], verdict) == 0;
+    c->verdicts[verdict]++;
 }
 
 /* ---- what the campaign asks ---- */
@@ -36,7 +33,7 @@ static void count(struct classifying *c, const char *verdict)
 static bool interrupted(void *arg)
 {
     const struct classifying *c = arg;
-    return atomic_load(&c->talk->stop) || dh_now_ns() >= c->until_ns;
+    return atomic_load(&c->state->stop) || dh_now_ns() >= c->until_ns;
 }
 
 static void progress(void *arg, const char *variable, const char *what, uint64_t left_ns)
@@ -44,7 +41,7 @@ static void progress(void *arg, const char *variable, const char *what, uint64_t
     struct classifying *c = arg;
     (void)left_ns;
     if (variable)
-        dh_talk_now(c->talk, "%u of %u variables, %s, %s", c->at, c->n, variable, what);
+        dh_stage_now(c->state, "%u of %u variables, %s, %s", c->at, c->n, variable, what);
 }
 
 static bool classified(void *arg, const struct dh_classified *d)
@@ -54,18 +51,18 @@ static bool classified(void *arg, const struct dh_classified *d)
     char *path = NULL;
     bool ok = dh_classified_keep(d, &c->subject, c->of->c->db, c->folder, &path, &err);
     if (!ok)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     c->at++;
     count(c, d->verdict);
     for (size_t i = 0; i < d->variable->findings.n; i++)
-        dh_talk_tried(c->talk, d->variable->findings.at[i]->id)->verdicts = c->of->thorough ? 2 : 1;
+        dh_stage_tried(c->state, d->variable->findings.at[i]->id)->verdicts = c->of->thorough ? 2 : 1;
     free(path);
     return ok;
 }
 
 /* ---- races ---- */
 
-/* What the engine cannot host runs free. */
+/* A program that the engine cannot host runs free. */
 static void run_campaign(struct classifying *c, struct dh_racy_variables *v)
 {
     struct dh_classify_host host = {progress, classified, interrupted, c};
@@ -85,11 +82,11 @@ static void run_campaign(struct classifying *c, struct dh_racy_variables *v)
     if (ok && !b.no_threads)
         ok = dh_classify(&c->subject, &b, v, &o, &host, &err);
     if (!ok && err.text)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     dh_baseline_release(&b);
 }
 
-/* A variable is classified with all that is known of it, also what has a verdict already. */
+/* A variable is classified with all its findings, also those with a verdict already. */
 static bool is_wanted(const struct classifying *c, const struct dh_racy_variable *v)
 {
     for (size_t i = 0; i < v->findings.n; i++)
@@ -102,7 +99,7 @@ static void classify_races(struct classifying *c, const struct dh_found *found)
 {
     struct dh_racy_variables all = {0}, wanted = {0};
     for (size_t i = 0; i < found->at.n; i++)
-        if (strcmp(found->at.at[i]->kind, "race") == 0 && dh_found_level(found->at.at[i]))
+        if (found->at.at[i]->kind == DH_FINDING_RACE && found->at.at[i]->level >= DH_LEVEL_OBSERVED)
             dh_racy_variables_add(&all, &c->subject, found->at.at[i]);
     for (size_t i = 0; i < all.at.n; i++)
         if (is_wanted(c, &all.at.at[i]))
@@ -117,65 +114,49 @@ static void classify_races(struct classifying *c, const struct dh_found *found)
 
 /* ---- what follows from what is known ---- */
 
-static void keep(struct classifying *c, const struct dh_finding *f, const char *verdict, const char *why)
+static void keep(struct classifying *c, const struct dh_finding *f, enum dh_finding_verdict verdict, const char *why)
 {
     struct dh_err err = {0};
-    struct dh_store *store = dh_store_open(c->of->c->db, DH_STORE_WRITE, &err);
-    struct dh_store_run run = {c->of->c->program, "", (long long)time(NULL)};
-    long long id;
-    json_t *o = json_object();
-    json_object_set_new(o, "verdict", dh_json_text(verdict));
-    json_object_set_new(o, "why", dh_json_text(why));
-    json_object_set_new(o, "witness", dh_json_text(f->witness));
-    char *details = dh_json_take(o);
-    bool ok = store && dh_store_begin(store, &run, &id, &err) &&
-              dh_store_classify(store, f->id, f->build, verdict, details, &err) && dh_store_commit(store, &err);
-    dh_store_close(store);
-    free(details);
-    if (ok)
+    if (dh_verdict_keep(f, c->of->c->program, c->of->c->db, verdict, why, f->witness, &err))
         count(c, verdict);
     else
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
 }
 
 /* The failing run as a witness of it, "" for none; owned by the caller. */
 static char *failing_run(const struct dh_finding *f)
 {
-    json_t *o = strcmp(f->verdict, "destructive") == 0 ? json_loads(f->classification, 0, NULL) : NULL;
+    json_t *o = f->verdict == DH_VERDICT_DESTRUCTIVE ? json_loads(f->classification, 0, NULL) : NULL;
     const char *path = json_string_value(json_object_get(o, "witness"));
     char *witness = dh_strdup(path ? path : "");
     json_decref(o);
     return witness;
 }
 
-/* Accesses that are never pending at once, since the program orders them by something that orders nothing, are proven
- * by the run in which one of them misses the other: it replays every time. */
+/* Racy accesses that are never pending at the same time, since racy synchronisation orders them in every schedule, are
+ * proven by a failing run with a stale read, which replays. */
 static void raise_by(struct classifying *c, const struct dh_finding *f, const char *witness)
 {
     struct dh_err err = {0};
-    struct dh_store *store = dh_store_open(c->of->c->db, DH_STORE_WRITE, &err);
     struct dh_store_run run = {c->of->c->program, "", (long long)time(NULL)};
-    struct dh_finding *copy = dh_goals_copy(f);
-    long long id;
-    dh_finding_set(&copy->level, "proven");
+    struct dh_finding *copy = dh_finding_copy(f);
+    copy->level = DH_LEVEL_PROVEN;
     dh_finding_set(&copy->detector, "classify");
     dh_finding_set(&copy->witness, witness);
     dh_finding_set(&copy->program, c->of->c->program);
     copy->last_seen = run.started;
-    bool ok = store && dh_store_begin(store, &run, &id, &err) && dh_store_add(store, id, copy, &err) &&
-              dh_store_commit(store, &err);
-    dh_store_close(store);
+    bool ok = dh_store_put(c->of->c->db, &run, copy, &err);
     dh_finding_release(copy);
     free(copy);
     if (ok)
         c->proven++;
     else
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
 }
 
 static void raise_failing(struct classifying *c, const struct dh_finding *f)
 {
-    char *witness = dh_found_level(f) == 1 && strcmp(f->kind, "race") == 0 ? failing_run(f) : NULL;
+    char *witness = f->level == DH_LEVEL_OBSERVED && f->kind == DH_FINDING_RACE ? failing_run(f) : NULL;
     if (witness && witness[0])
         raise_by(c, f, witness);
     free(witness);
@@ -183,7 +164,7 @@ static void raise_failing(struct classifying *c, const struct dh_finding *f)
 
 static bool is_open(const struct dh_finding *f)
 {
-    return strcmp(f->verdict, "none") == 0;
+    return f->verdict == DH_VERDICT_NONE;
 }
 
 static bool has_site(const struct dh_finding *f, const char *site)
@@ -194,19 +175,8 @@ static bool has_site(const struct dh_finding *f, const char *site)
     return false;
 }
 
-static bool is_worse(const struct dh_finding *f, const struct dh_finding *than)
-{
-    static const char *const order[] = {"no-failure", "qos", "destructive"};
-    int a = 0, b = 0;
-    for (int i = 0; i < 3; i++) {
-        a = strcmp(f->verdict, order[i]) == 0 ? i + 1 : a;
-        b = than && strcmp(than->verdict, order[i]) == 0 ? i + 1 : b;
-    }
-    return a > b;
-}
-
-/* The worst race at places of the finding, if there are races at all of them: what comes between load and store, or
- * test and use, is what races there, and stale values are the worst of it. */
+/* The race with the worst verdict at places of the finding, if there are races at all of them: the access in between is
+ * one that races, and stale values are the worst case of it. */
 static const struct dh_finding *races_at(const struct dh_found *found, const struct dh_finding *f)
 {
     const struct dh_finding *worst = NULL;
@@ -214,10 +184,10 @@ static const struct dh_finding *races_at(const struct dh_found *found, const str
         bool races = false;
         for (size_t i = 0; i < found->at.n; i++) {
             const struct dh_finding *g = found->at.at[i];
-            if (strcmp(g->kind, "race") != 0 || !dh_found_level(g) || !has_site(g, f->accesses.at[k].site))
+            if (g->kind != DH_FINDING_RACE || g->level == DH_LEVEL_SUSPECTED || !has_site(g, f->accesses.at[k].site))
                 continue;
             races = true;
-            worst = is_worse(g, worst) ? g : worst;
+            worst = g->verdict > (worst ? worst->verdict : DH_VERDICT_NONE) ? g : worst;
         }
         if (!races)
             return NULL;
@@ -225,34 +195,34 @@ static const struct dh_finding *races_at(const struct dh_found *found, const str
     return worst;
 }
 
-/* A proven deadlock in which somebody waits there: what was suspected of the wait has happened. */
+/* A proven deadlock in which a thread waits there confirms the suspicion of the wait. */
 static const struct dh_finding *deadlock_at(const struct dh_found *found, const struct dh_finding *f)
 {
-    if (strcmp(f->kind, "critical-wait") != 0 && strcmp(f->kind, "indefinite-wait") != 0)
+    if (f->kind != DH_FINDING_CRITICAL_WAIT && f->kind != DH_FINDING_INDEFINITE_WAIT)
         return NULL;
     for (size_t i = 0; i < found->at.n; i++) {
         const struct dh_finding *g = found->at.at[i];
         for (size_t k = 0; k < f->accesses.n; k++)
-            if (dh_found_is_failure(g) && strcmp(g->kind, "deadlock") == 0 &&
-                strcmp(f->accesses.at[k].op, "wait") == 0 && has_site(g, f->accesses.at[k].site))
+            if (dh_found_is_failure(g) && g->kind == DH_FINDING_DEADLOCK && strcmp(f->accesses.at[k].op, "wait") == 0 &&
+                has_site(g, f->accesses.at[k].site))
                 return g;
     }
     return NULL;
 }
 
-/* A proven use after free of what races with being freed: that is the race, the other way round. Values that are only
- * stale say nothing of it. */
+/* A proven use after free at the access that races with free is that race in the other order. Stale values cannot show
+ * it. */
 static const struct dh_finding *use_after(const struct dh_found *found, const struct dh_finding *f)
 {
     const struct dh_finding_access *a = f->accesses.at;
-    if (strcmp(f->kind, "race") != 0 || f->accesses.n != 2 || !dh_found_level(f))
+    if (f->kind != DH_FINDING_RACE || f->accesses.n != 2 || f->level == DH_LEVEL_SUSPECTED)
         return NULL;
     bool first = strcmp(a[0].op, "free") == 0;
     if (!first && strcmp(a[1].op, "free") != 0)
         return NULL;
     for (size_t i = 0; i < found->at.n; i++) {
         const struct dh_finding *g = found->at.at[i];
-        if (dh_found_is_failure(g) && strcmp(g->kind, "use-after-free") == 0 && has_site(g, a[first].site))
+        if (dh_found_is_failure(g) && g->kind == DH_FINDING_USE_AFTER_FREE && has_site(g, a[first].site))
             return g;
     }
     return NULL;
@@ -264,16 +234,16 @@ static void conclude_of(struct classifying *c, const struct dh_found *found, con
 {
     const struct dh_finding *other;
     if (dh_found_is_failure(f) && is_open(f))
-        keep(c, f, "destructive", "the schedule that proves it ends in failure");
-    else if (strcmp(f->kind, "atomicity") == 0 && is_open(f) && (other = races_at(found, f)))
+        keep(c, f, DH_VERDICT_DESTRUCTIVE, "the schedule that proves it ends in failure");
+    else if (f->kind == DH_FINDING_ATOMICITY && is_open(f) && (other = races_at(found, f)))
         keep(c, f, other->verdict, "what the races at the same places came to");
-    else if (dh_found_level(f) < 2 && (other = deadlock_at(found, f))) {
+    else if (f->level < DH_LEVEL_PROVEN && (other = deadlock_at(found, f))) {
         raise_by(c, f, other->witness);
-        keep(c, f, "destructive", "the deadlock that it leads to is proven");
-    } else if (strcmp(f->verdict, "destructive") != 0 && (other = use_after(found, f))) {
-        if (dh_found_level(f) < 2)
+        keep(c, f, DH_VERDICT_DESTRUCTIVE, "the deadlock that it leads to is proven");
+    } else if (f->verdict != DH_VERDICT_DESTRUCTIVE && (other = use_after(found, f))) {
+        if (f->level < DH_LEVEL_PROVEN)
             raise_by(c, f, other->witness);
-        keep(c, f, "destructive", "the use after free that it leads to is proven");
+        keep(c, f, DH_VERDICT_DESTRUCTIVE, "the use after free that it leads to is proven");
     }
     raise_failing(c, f);
 }
@@ -283,7 +253,7 @@ static void conclude(struct classifying *c)
     struct dh_found found;
     struct dh_err err = {0};
     if (!dh_check_found(c->of->c, &found, &err))
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     for (size_t i = 0; i < found.at.n; i++)
         conclude_of(c, &found, found.at.at[i]);
     dh_found_release(&found);
@@ -291,37 +261,37 @@ static void conclude(struct classifying *c)
 
 /* ---- the stage ---- */
 
-static void tell(struct classifying *c)
+static void report(struct classifying *c)
 {
     struct dh_str s = {0};
-    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-        if (c->verdicts[i])
-            dh_str_addf(&s, "%s%u %s", s.n ? ", " : "", c->verdicts[i], verdicts[i]);
+    for (enum dh_finding_verdict v = DH_VERDICT_DESTRUCTIVE; v > DH_VERDICT_NONE; v--)
+        if (c->verdicts[v])
+            dh_str_addf(&s, "%s%u %s", s.n ? ", " : "", c->verdicts[v], dh_finding_verdict_name(v));
     if (c->proven)
         dh_str_addf(&s, "%s%u proven by it", s.n ? ", " : "", c->proven);
     if (c->at < c->n)
         dh_str_addf(&s, "%s%u of %u variables not tried", s.n ? ", " : "", c->n - c->at, c->n);
     if (s.n)
-        dh_talk_say(c->talk, "%s", s.at);
+        dh_stage_say(c->state, "%s", s.at);
     dh_str_release(&s);
 }
 
-void dh_check_classify(void *arg, struct dh_talk *t)
+void dh_check_classify(void *arg, struct dh_stage_state *t)
 {
-    struct classifying c = {.of = arg, .talk = t, .until_ns = UINT64_MAX};
+    struct classifying c = {.of = arg, .state = t, .until_ns = UINT64_MAX};
     struct dh_found found;
     struct dh_err err = {0};
     if (!dh_check_found(c.of->c, &found, &err)) {
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
         return;
     }
-    if (dh_open_words("check", c.of->c->argv, c.of->c->input.path, &c.subject, &t->code)) {
+    if (dh_check_open_subject(c.of->c, &c.subject, t)) {
         c.folder = dh_witness_folder(c.of->c->db);
         classify_races(&c, &found);
         dh_subject_release(&c.subject);
         free(c.folder);
     }
     conclude(&c);
-    tell(&c);
+    report(&c);
     dh_found_release(&found);
 }

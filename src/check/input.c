@@ -25,7 +25,7 @@ static bool write_all(int to, const char *at, size_t n)
     return true;
 }
 
-/* What the program was given is kept first: it may end as soon as it has it. */
+/* The copy is written before the program gets the bytes: it may end as soon as it has them. */
 static _Noreturn void copy(int to, int kept)
 {
     char block[1 << 16];

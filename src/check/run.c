@@ -1,10 +1,9 @@
 /* Stages of check that find: static analysis, and runs with every detector. */
 #include "check/chain.h"
-#include "cmd/command.h"
-#include "cmd/detector_list.h"
-#include "cmd/launch.h"
 #include "driver/derive.h"
 #include "host/file.h"
+#include "launch/detector_list.h"
+#include "launch/launch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- streams of a stage that nobody shall hear ---- */
+/* ---- streams of a stage without output ---- */
 
 static void redirect(const char *path, int flags, int to)
 {
@@ -30,41 +29,29 @@ static void be_quiet(const struct dh_check *c)
 
 /* ---- static analysis ---- */
 
-static int scan(const struct dh_check *c)
-{
-    struct dh_argv words = {0};
-    dh_argv_add(&words, "scan");
-    dh_argv_addf(&words, "--db=%s", c->db);
-    if (c->suppressions)
-        dh_argv_addf(&words, "--suppressions=%s", c->suppressions);
-    dh_argv_add(&words, c->program);
-    int code = dh_command_scan.run(&dh_command_scan, words.n, words.at);
-    dh_argv_release(&words);
-    return code;
-}
-
-void dh_check_scan(void *arg, struct dh_talk *t)
+void dh_check_scan(void *arg, struct dh_stage_state *t)
 {
     const struct dh_check *c = arg;
     be_quiet(c);
-    dh_talk_now(t, "looking for what may happen, without running it");
-    t->code = scan(c);
+    dh_stage_now(t, "looking for what may happen, without running it");
+    c->host->scan(c);
 }
 
 /* ---- runs ---- */
 
-static void launch(const struct dh_check_run *r, struct dh_focus *focus, const char *detect, struct dh_talk *t)
+static void launch(const struct dh_check_run *r, struct dh_focus *focus, const char *detect, struct dh_stage_state *t)
 {
     struct dh_launch l = {.command = "check",
                           .plan = focus->plan,
                           .detect = detect,
                           .db = r->c->db,
                           .suppressions = r->c->suppressions,
-                          .quiet = true,
                           .focus = focus,
                           .argv = r->c->argv};
     struct dh_import stored = {0};
-    t->code = dh_launch(&l, &t->status, &stored);
+    struct dh_err err = {0};
+    if (!dh_launch(&l, &t->status, &stored, &err))
+        dh_stage_fail(t, &err);
     dh_import_release(&stored);
 }
 
@@ -76,22 +63,22 @@ static void set_streams(const struct dh_check_run *r)
     }
     if (r->c->input.descriptor >= 0)
         dup2(r->c->input.descriptor, STDIN_FILENO);
-    if (r->c->as_json)
-        dup2(STDERR_FILENO, STDOUT_FILENO); /* where our own document goes */
+    if (r->c->keeps_stdout)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-void dh_check_prepare_run(void *arg, struct dh_talk *t)
+void dh_check_prepare_run(void *arg, struct dh_stage_state *t)
 {
     const struct dh_check *c = arg;
     char *detect = dh_detector_list_all(","), *plan = dh_detector_list_plan(detect), *libraries = NULL;
     struct dh_focus focus = {0};
     struct dh_err err = {0};
-    be_quiet(c); /* whatever is wrong is said when it is run */
-    dh_talk_now(t, "making the variant that runs are watched with");
-    if (dh_focus_prepare(&focus, "check", detect, plan, c->db)) {
-        char *variant = dh_derive(c->program, focus.plan, &err);
+    be_quiet(c); /* errors are reported when it is run */
+    dh_stage_now(t, "making the variant that runs are watched with");
+    if (dh_focus_prepare(&focus, "check", detect, plan, c->db, &err)) {
+        char *variant = dh_variant_derive(c->program, focus.plan, &err);
         if (variant)
-            dh_derive_libraries(c->program, focus.plan, &libraries, &err);
+            dh_variant_derive_libraries(c->program, focus.plan, &libraries, &err);
         free(variant);
         free(libraries);
     }
@@ -101,17 +88,21 @@ void dh_check_prepare_run(void *arg, struct dh_talk *t)
     free(plan);
 }
 
-void dh_check_run(void *arg, struct dh_talk *t)
+void dh_check_run(void *arg, struct dh_stage_state *t)
 {
     const struct dh_check_run *r = arg;
     char *detect = dh_detector_list_all(","), *plan = dh_detector_list_plan(detect), *seed = dh_format("%u", r->seed);
     struct dh_focus focus = {.noise = r->noise, .seed = r->noise ? seed : NULL};
-    t->code = DH_EXIT_FAILURE;
+    struct dh_err err = {0};
     set_streams(r);
-    dh_talk_now(t, "run %u of the program%s%s", r->c->runs + 1, r->noise ? ", with noise " : "",
-                r->noise ? r->noise : "");
-    if (dh_focus_prepare(&focus, "check", detect, plan, r->c->db))
+    dh_stage_now(t, "run %u of the program%s%s", r->c->runs + 1, r->noise ? ", with noise " : "",
+                 r->noise ? r->noise : "");
+    if (dh_focus_prepare(&focus, "check", detect, plan, r->c->db, &err))
         launch(r, &focus, detect, t);
+    else {
+        err.is_usage = false; /* none of it is the user's */
+        dh_stage_fail(t, &err);
+    }
     dh_focus_release(&focus);
     free(detect);
     free(plan);

@@ -1,19 +1,19 @@
-/* Stages of check that prove: what was found, one after the other, or whatever there is. */
+/* Stages of check that prove: findings one after the other, or exploration without a goal. */
 #include "check/chain.h"
-#include "cmd/open_program.h"
-#include "cmd/prove_goals.h"
 #include "finding/suppress.h"
+#include "host/notice.h"
+#include "prove/goals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ENOUGH = 500 }; /* schedules for what is only suspected without a run */
+enum { ENOUGH = 500 }; /* schedules for a suspicion of static analysis */
 
 struct search {
     const struct dh_check_search *of;
-    struct dh_talk *talk;
+    struct dh_stage_state *state;
     struct dh_subject subject;
     struct dh_suppressions suppressions;
     char *folder;
@@ -26,7 +26,7 @@ struct search {
 static bool interrupted(void *arg)
 {
     struct search *s = arg;
-    return atomic_load(&s->talk->stop);
+    return atomic_load(&s->state->stop);
 }
 
 static void progress(void *arg, const struct dh_campaign_state *state)
@@ -35,8 +35,8 @@ static void progress(void *arg, const struct dh_campaign_state *state)
     char at[64] = "";
     if (s->n)
         snprintf(at, sizeof at, "finding %u of %u, ", s->at, s->n);
-    dh_talk_now(s->talk, "%s%llu schedules, %s, %u proven", at, (unsigned long long)(s->schedules + state->schedules),
-                state->strategy ? state->strategy : "beginning", s->proven);
+    dh_stage_now(s->state, "%s%llu schedules, %s, %u proven", at, (unsigned long long)(s->schedules + state->schedules),
+                 state->strategy ? state->strategy : "beginning", s->proven);
 }
 
 static bool proven(void *arg, const struct dh_proof *proof)
@@ -47,11 +47,11 @@ static bool proven(void *arg, const struct dh_proof *proof)
     if (dh_suppressions_find(&s->suppressions, proof->finding))
         return true;
     bool ok = dh_proof_keep(proof, &s->subject, s->of->c->db, s->folder, &path, &err);
-    struct dh_tried *tried = dh_talk_tried(s->talk, proof->finding->id);
+    struct dh_attempts *tried = dh_stage_tried(s->state, proof->finding->id);
     s->proven += ok && !tried->proven;
     tried->proven |= ok;
     if (!ok)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     free(path);
     return ok;
 }
@@ -62,41 +62,45 @@ static void observed(void *arg, const struct dh_finding *f)
     struct dh_err err = {0};
     if (dh_suppressions_find(&s->suppressions, f))
         return;
-    struct dh_tried *tried = dh_talk_tried(s->talk, f->id);
+    struct dh_attempts *tried = dh_stage_tried(s->state, f->id);
     bool ok = dh_observed_keep(f, &s->subject, s->of->c->db, &err);
     s->observed += ok && !tried->observed;
     tried->observed |= ok;
     if (!ok)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
 }
 
 /* ---- campaigns ---- */
 
 /* The verdict of the one goal, or of exploring. */
-static enum dh_verdict campaign(struct search *s, struct dh_goal *goal, uint64_t budget_ns)
+static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint64_t budget_ns)
 {
-    struct dh_campaign_options o = {
-        .budget_ns = budget_ns, .jobs = 1, .shards = 1, .seed = s->of->seed, .preemptions = UINT32_MAX};
+    struct dh_campaign_options o = {.budget_ns = budget_ns,
+                                    .jobs = 1,
+                                    .shards = 1,
+                                    .seed = s->of->seed,
+                                    .preemptions = UINT32_MAX,
+                                    .schedules = s->of->c->schedules};
     struct dh_campaign_host host = {progress, proven, observed, interrupted, s};
     struct dh_campaign_result r;
     struct dh_err err = {0};
     bool ok = dh_campaign(&s->subject, &o, goal, goal ? 1 : 0, &host, &r, &err);
-    enum dh_verdict verdict = goal ? goal->verdict : r.verdict;
+    enum dh_goal_status verdict = goal ? goal->verdict : r.verdict;
     s->schedules += r.schedules;
-    s->talk->schedules += r.schedules;
+    s->state->schedules += r.schedules;
     if (!ok && err.text)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     if (r.no_threads)
-        snprintf(s->talk->cannot, sizeof s->talk->cannot, "it creates no threads");
+        snprintf(s->state->cannot, sizeof s->state->cannot, "it creates no threads");
     else if (r.cannot && !r.schedules)
-        snprintf(s->talk->cannot, sizeof s->talk->cannot, "%s", r.cannot);
+        snprintf(s->state->cannot, sizeof s->state->cannot, "%s", r.cannot);
     dh_campaign_result_release(&r);
     return verdict;
 }
 
 static bool time_left(const struct search *s)
 {
-    return !s->talk->cannot[0] && !atomic_load(&s->talk->stop) && dh_now_ns() < s->of->until_ns;
+    return !s->state->cannot[0] && !atomic_load(&s->state->stop) && dh_now_ns() < s->of->until_ns;
 }
 
 static uint64_t at_most(const struct search *s, uint64_t ns)
@@ -108,22 +112,23 @@ static uint64_t at_most(const struct search *s, uint64_t ns)
 static void pursue(struct search *s, const struct dh_finding *f)
 {
     struct dh_goal goal = {.finding = f, .why = dh_strdup("")};
-    struct dh_tried *tried = dh_talk_tried(s->talk, f->id);
+    struct dh_attempts *tried = dh_stage_tried(s->state, f->id);
     uint64_t began = dh_now_ns(), before = s->schedules;
-    enum dh_verdict v = campaign(s, &goal, at_most(s, s->of->goal_ns));
+    enum dh_goal_status v = campaign(s, &goal, at_most(s, s->of->goal_ns));
     tried->spent_ns += dh_now_ns() - began;
-    tried->settled |= v == DH_REFUTED || v == DH_EXHAUSTED || v == DH_SKIPPED || v == DH_PROVEN;
-    tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* it was not for lack of time */
+    tried->settled |= v == DH_GOAL_REFUTED || v == DH_GOAL_EXHAUSTED || v == DH_GOAL_SKIPPED || v == DH_GOAL_PROVEN;
+    tried->settled |= s->of->c->schedules > 0;
+    tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* more time would not help */
     free(goal.why);
 }
 
-/* Of several pairs of places of one variable, one that is proven says what there is to say first. */
+/* Other pairs of places of a variable with a proven race come later. */
 static bool is_shown(const struct search *s, const struct dh_found *found, const struct dh_finding *f)
 {
     for (size_t i = 0; f->variable[0] && i < found->at.n; i++) {
         const struct dh_finding *g = found->at.at[i];
-        if (strcmp(g->kind, f->kind) == 0 && strcmp(g->variable, f->variable) == 0 &&
-            (dh_found_level(g) == 2 || dh_talk_tried(s->talk, g->id)->proven))
+        if (g->kind == f->kind && strcmp(g->variable, f->variable) == 0 &&
+            (g->level == DH_LEVEL_PROVEN || dh_stage_tried(s->state, g->id)->proven))
             return true;
     }
     return false;
@@ -133,7 +138,7 @@ static void pursue_those(struct search *s, const struct dh_found *found, bool sh
 {
     for (size_t i = 0; i < found->at.n && time_left(s); i++) {
         const struct dh_finding *f = found->at.at[i];
-        if (!dh_check_is_goal(s->of->c, f, s->of->statics) || dh_talk_tried(s->talk, f->id)->proven ||
+        if (!dh_check_is_goal(s->of->c, f, s->of->statics) || dh_stage_tried(s->state, f->id)->proven ||
             is_shown(s, found, f) != shown)
             continue;
         s->at++;
@@ -141,13 +146,13 @@ static void pursue_those(struct search *s, const struct dh_found *found, bool sh
     }
 }
 
-/* What was seen first comes first. */
+/* In the order in which they were found. */
 static void pursue_all(struct search *s)
 {
     struct dh_found found;
     struct dh_err err = {0};
     if (!dh_check_found(s->of->c, &found, &err)) {
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
         return;
     }
     for (size_t i = 0; i < found.at.n; i++)
@@ -158,11 +163,11 @@ static void pursue_all(struct search *s)
     dh_found_release(&found);
 }
 
-static void tell(struct search *s)
+static void report(struct search *s)
 {
-    if (s->talk->cannot[0]) {
-        char *words = dh_subject_explain(&s->subject, s->talk->cannot);
-        dh_talk_say(s->talk, "cannot be searched: %s", words);
+    if (s->state->cannot[0]) {
+        char *words = dh_subject_explain_places(&s->subject, s->state->cannot);
+        dh_stage_say(s->state, "cannot be searched: %s", words);
         free(words);
         return;
     }
@@ -170,11 +175,11 @@ static void tell(struct search *s)
     if (s->observed)
         snprintf(seen, sizeof seen, ", %u more observed", s->observed);
     if (s->of->explores)
-        dh_talk_say(s->talk, "%u proven%s by %llu schedules of everything%s", s->proven, seen,
-                    (unsigned long long)s->schedules, s->talk->exhausted ? ", which are all there are" : "");
+        dh_stage_say(s->state, "%u proven%s by %llu schedules of everything%s", s->proven, seen,
+                     (unsigned long long)s->schedules, s->state->exhausted ? ", which are all there are" : "");
     else
-        dh_talk_say(s->talk, "%u proven%s, %u of %u looked for, %llu schedules", s->proven, seen, s->at, s->n,
-                    (unsigned long long)s->schedules);
+        dh_stage_say(s->state, "%u proven%s, %u of %u looked for, %llu schedules", s->proven, seen, s->at, s->n,
+                     (unsigned long long)s->schedules);
 }
 
 static void search(struct search *s)
@@ -182,35 +187,35 @@ static void search(struct search *s)
     struct dh_err err = {0};
     const struct dh_check *c = s->of->c;
     if (c->suppressions && !dh_suppressions_read(&s->suppressions, c->suppressions, &err))
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     dh_err_release(&err);
     s->folder = dh_witness_folder(c->db);
     if (!s->of->explores)
         pursue_all(s);
     else {
-        enum dh_verdict v = campaign(s, NULL, at_most(s, UINT64_MAX));
-        s->talk->exhausted |= v == DH_EXHAUSTED;
-        s->talk->explored |= v == DH_EXHAUSTED || v == DH_REFUTED;
+        enum dh_goal_status v = campaign(s, NULL, at_most(s, UINT64_MAX));
+        s->state->exhausted |= v == DH_GOAL_EXHAUSTED;
+        s->state->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED;
     }
-    tell(s);
+    report(s);
     free(s->folder);
     dh_suppressions_release(&s->suppressions);
 }
 
-void dh_check_prepare(void *arg, struct dh_talk *t)
+void dh_check_prepare(void *arg, struct dh_stage_state *t)
 {
-    struct search s = {.of = arg, .talk = t};
-    dh_talk_now(t, "making the variant that schedules are searched with");
-    if (dh_open_words("check", s.of->c->argv, s.of->c->input.path, &s.subject, &t->code))
+    struct search s = {.of = arg, .state = t};
+    dh_stage_now(t, "making the variant that schedules are searched with");
+    if (dh_check_open_subject(s.of->c, &s.subject, t))
         dh_subject_release(&s.subject);
     else
         snprintf(t->cannot, sizeof t->cannot, "there is no variant of it to search with");
 }
 
-void dh_check_search(void *arg, struct dh_talk *t)
+void dh_check_search(void *arg, struct dh_stage_state *t)
 {
-    struct search s = {.of = arg, .talk = t};
-    if (!dh_open_words("check", s.of->c->argv, s.of->c->input.path, &s.subject, &t->code)) {
+    struct search s = {.of = arg, .state = t};
+    if (!dh_check_open_subject(s.of->c, &s.subject, t)) {
         snprintf(t->cannot, sizeof t->cannot, "there is no variant of it to search with");
         return;
     }

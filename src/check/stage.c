@@ -1,8 +1,9 @@
 #include "check/stage.h"
 
 #include "base/vec.h"
-#include "cmd/command.h"
-#include "prove/control.h"
+#include "host/notice.h"
+#include "host/process.h"
+#include "prove/engine_process.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,31 +22,30 @@
 #define INTERRUPTED_GRACE (1000 * MS)
 #define PROGRAM_GRACE (1500 * MS) /* from SIGTERM to SIGKILL, for the user's program */
 
-/* ---- what both have ---- */
+/* ---- state that stage and command share ---- */
 
-struct dh_talk *dh_talk_new(void)
+struct dh_stage_state *dh_stage_state_new(struct dh_err *err)
 {
-    void *t = mmap(NULL, sizeof(struct dh_talk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return t == MAP_FAILED ? NULL : t;
+    return dh_shared_alloc(sizeof(struct dh_stage_state), err);
 }
 
-void dh_talk_free(struct dh_talk *t)
+void dh_stage_state_free(struct dh_stage_state *t)
 {
-    munmap(t, sizeof *t);
+    dh_shared_free(t, sizeof *t);
 }
 
-struct dh_tried *dh_talk_tried(struct dh_talk *t, const char *id)
+struct dh_attempts *dh_stage_tried(struct dh_stage_state *t, const char *id)
 {
     for (unsigned i = 0; i < t->n_tried; i++)
         if (strcmp(t->tried[i].id, id) == 0)
             return &t->tried[i];
-    unsigned i = t->n_tried < DH_TRIED ? t->n_tried++ : DH_TRIED - 1;
-    t->tried[i] = (struct dh_tried){0};
+    unsigned i = t->n_tried < DH_ATTEMPTS ? t->n_tried++ : DH_ATTEMPTS - 1;
+    t->tried[i] = (struct dh_attempts){0};
     snprintf(t->tried[i].id, sizeof t->tried[i].id, "%s", id);
     return &t->tried[i];
 }
 
-/* A line of somebody else's, the program's included, must not do anything to the terminal. */
+/* Text of other sources, the program's included, must not control the terminal. */
 static void set_words(char *to, const char *fmt, va_list ap)
 {
     vsnprintf(to, DH_STAGE_WORDS, fmt, ap);
@@ -56,7 +54,7 @@ static void set_words(char *to, const char *fmt, va_list ap)
             *c = ' ';
 }
 
-void dh_talk_now(struct dh_talk *t, const char *fmt, ...)
+void dh_stage_now(struct dh_stage_state *t, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -64,12 +62,18 @@ void dh_talk_now(struct dh_talk *t, const char *fmt, ...)
     va_end(ap);
 }
 
-void dh_talk_say(struct dh_talk *t, const char *fmt, ...)
+void dh_stage_say(struct dh_stage_state *t, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     set_words(t->said, fmt, ap);
     va_end(ap);
+}
+
+void dh_stage_fail(struct dh_stage_state *t, struct dh_err *err)
+{
+    t->result = err->is_usage ? DH_STAGE_USAGE : DH_STAGE_FAILED;
+    dh_notice_err(err);
 }
 
 /* ---- signals ---- */
@@ -96,22 +100,13 @@ bool dh_stage_interrupted(void)
     return asked_to_stop;
 }
 
-/* ---- the line that tells how far it is ---- */
+/* ---- progress ---- */
 
-static unsigned terminal_width(void)
+static void show_progress(const struct dh_stage *s, const struct dh_stage_state *t)
 {
-    struct winsize w;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
-}
-
-static void tell(const struct dh_stage *s, const struct dh_talk *t)
-{
-    char line[DH_STAGE_WORDS + 64];
-    uint64_t now = dh_now_ns(), left = s->all_ends_ns > now ? s->all_ends_ns - now : 0;
-    snprintf(line, sizeof line, "check: %-8s %3.0f s left  %s", s->name, (double)left / 1e9,
-             asked_to_stop ? "ending with what there is" : t->now);
-    fprintf(stderr, "\r\033[K%.*s", (int)terminal_width() - 1, line);
-    fflush(stderr);
+    uint64_t now = dh_now_ns();
+    s->progress(s->name, s->all_ends_ns > now ? s->all_ends_ns - now : 0,
+                asked_to_stop ? "ending with what there is" : t->now);
 }
 
 /* ---- ending what does not end ---- */
@@ -161,13 +156,13 @@ static void kill_offspring(pid_t of)
     dh_vec_release(&marked);
 }
 
-/* What is done about a stage that shall stop, the longer it does not the rougher. */
+/* Escalation against a stage that does not stop: SIGTERM to its program, SIGKILL to that, then to the stage. */
 struct stopping {
     uint64_t since_ns;
     unsigned step;
 };
 
-static void press(const struct dh_stage *s, struct dh_talk *t, pid_t pid, struct stopping *p)
+static void escalate(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid, struct stopping *p)
 {
     uint64_t now = dh_now_ns();
     if (!p->since_ns) {
@@ -175,7 +170,7 @@ static void press(const struct dh_stage *s, struct dh_talk *t, pid_t pid, struct
         atomic_store(&t->stop, true);
     }
     uint64_t waited = now - p->since_ns;
-    /* Who typed Ctrl-C has told the program, too: it may end by itself. */
+    /* Ctrl-C reaches the program, too: it may end by itself. */
     if (p->step == 0 && s->runs_program && (!s->is_ours || !asked_to_stop || waited > INTERRUPTED_GRACE)) {
         kill(pid, SIGTERM); /* which it passes on */
         p->step = 1;
@@ -193,7 +188,7 @@ static void press(const struct dh_stage *s, struct dh_talk *t, pid_t pid, struct
 
 /* ---- the stage ---- */
 
-static void be_child(const struct dh_stage *s, struct dh_talk *t, pid_t parent)
+static void be_child(const struct dh_stage *s, struct dh_stage_state *t, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -207,9 +202,9 @@ static void be_child(const struct dh_stage *s, struct dh_talk *t, pid_t parent)
     _exit(0);
 }
 
-static void watch(const struct dh_stage *s, struct dh_talk *t, pid_t pid, struct dh_stage_end *end)
+static void watch(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid, struct dh_stage_end *end)
 {
-    bool live = isatty(STDERR_FILENO) && !s->is_ours;
+    bool live = s->progress && !s->is_ours;
     uint64_t next_line = dh_now_ns() + LINE_EVERY;
     struct stopping stopping = {0};
     long nap = 1000000;
@@ -218,34 +213,35 @@ static void watch(const struct dh_stage *s, struct dh_talk *t, pid_t pid, struct
         uint64_t now = dh_now_ns();
         end->late |= now >= s->until_ns;
         if (end->late || asked_to_stop)
-            press(s, t, pid, &stopping);
+            escalate(s, t, pid, &stopping);
         if (live && now >= next_line) {
-            tell(s, t);
+            show_progress(s, t);
             next_line = now + LINE_EVERY;
         }
         nanosleep(&(struct timespec){0, nap}, NULL);
         nap = nap < 30000000 ? nap * 2 : nap;
     }
     if (live)
-        fputs("\r\033[K", stderr);
+        s->progress(s->name, 0, NULL);
     end->failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
-void dh_stage_run(const struct dh_stage *s, struct dh_talk *talk, struct dh_stage_end *end)
+void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct dh_stage_end *end)
 {
     uint64_t began = dh_now_ns();
     *end = (struct dh_stage_end){0};
-    atomic_store(&talk->stop, false);
-    talk->now[0] = talk->said[0] = 0;
-    talk->code = talk->status = 0;
+    atomic_store(&state->stop, false);
+    state->now[0] = state->said[0] = 0;
+    state->result = DH_STAGE_DONE;
+    state->status = 0;
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        be_child(s, talk, parent);
+        be_child(s, state, parent);
     if (pid > 0)
-        watch(s, talk, pid, end);
+        watch(s, state, pid, end);
     else {
-        dh_complain("check: no process for %s", s->name);
+        dh_notice("check: no process for %s", s->name);
         end->failed = true;
     }
     end->took_ns = dh_now_ns() - began;

@@ -1,16 +1,21 @@
 /* A stage of check in a process of its own: however it ends, what it has stored stays, the environment is as it was,
- * and it can be made to end. Layer: cmd. Stage and command talk through memory that both have. */
+ * and it can be made to end. Layer: check. Stage and command share a struct dh_stage_state. */
 #ifndef DH_CHECK_STAGE_H
 #define DH_CHECK_STAGE_H
+
+#include "host/err.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DH_TRIED = 1024, DH_STAGE_WORDS = 200 };
+enum { DH_ATTEMPTS = 1024, DH_STAGE_WORDS = 200 };
 
-/* What was tried of a finding already. */
-struct dh_tried {
+/* How a stage ended: done, not possible as the user asked for it, or failed by itself. */
+enum dh_stage_result { DH_STAGE_DONE, DH_STAGE_USAGE, DH_STAGE_FAILED };
+
+/* What was tried for a finding already. */
+struct dh_attempts {
     char id[17];
     bool settled;          /* more time would not change it: refuted, or nothing that can be searched for */
     bool proven, observed; /* by a search */
@@ -18,48 +23,53 @@ struct dh_tried {
     uint64_t spent_ns;     /* searching */
 };
 
-struct dh_talk {
-    atomic_bool stop;            /* the stage is to end with what it has */
-    char now[DH_STAGE_WORDS];    /* what it is doing */
-    char said[DH_STAGE_WORDS];   /* what came of it, "" for nothing to tell */
-    char cannot[DH_STAGE_WORDS]; /* why nothing like it will ever come of it, "" otherwise */
-    int code;                    /* exit code of the command that it stands for */
+struct dh_stage_state {
+    atomic_bool stop; /* the stage is to end with what it has */
+    enum dh_stage_result result;
+    char now[DH_STAGE_WORDS];    /* what it is doing, for the progress line */
+    char said[DH_STAGE_WORDS];   /* its result in words, or "" */
+    char cannot[DH_STAGE_WORDS]; /* why no such stage can ever succeed, or "" */
     int status;                  /* of the program, as of waitpid */
     bool exhausted;              /* everything was tried */
     bool explored;               /* the same, as far as visible steps go */
     uint64_t schedules;          /* that were searched, of all stages */
-    struct dh_tried tried[DH_TRIED];
+    struct dh_attempts tried[DH_ATTEMPTS];
     unsigned n_tried;
 };
 
-/* The note on a finding; the last one when there are too many. */
-struct dh_tried *dh_talk_tried(struct dh_talk *t, const char *id);
-void dh_talk_now(struct dh_talk *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void dh_talk_say(struct dh_talk *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Of a finding; that of the last one when there are too many. */
+struct dh_attempts *dh_stage_tried(struct dh_stage_state *t, const char *id);
+void dh_stage_now(struct dh_stage_state *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The result of an error, which becomes a notice. Releases it. */
+void dh_stage_fail(struct dh_stage_state *t, struct dh_err *err);
+void dh_stage_say(struct dh_stage_state *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Shows how far the command is; `now` NULL: the line vanishes. */
+typedef void dh_stage_progress(const char *stage, uint64_t left_ns, const char *now);
 
 struct dh_stage {
     const char *name;
-    void (*work)(void *arg, struct dh_talk *talk); /* in the child */
+    void (*work)(void *arg, struct dh_stage_state *state); /* in the child */
     void *arg;
-    uint64_t until_ns;    /* when it is told to stop; UINT64_MAX: never */
-    uint64_t grace_ns;    /* from then on until it is killed */
-    uint64_t all_ends_ns; /* when the whole command's time is over, for the line that tells how far it is */
-    bool runs_program;    /* what it started is ended first, so that it can store what that left */
-    bool is_ours;         /* shares terminal and signals with us: no line is written while it runs */
+    uint64_t until_ns;           /* when it is asked to stop; UINT64_MAX: never */
+    uint64_t grace_ns;           /* from then on until it is killed */
+    uint64_t all_ends_ns;        /* when the whole command's time is over, for the progress line */
+    bool runs_program;           /* what it started is ended first, so that it can store what that left */
+    bool is_ours;                /* shares terminal and signals with us: no progress is shown while it runs */
+    dh_stage_progress *progress; /* NULL: it is not shown */
 };
 
 struct dh_stage_end {
-    bool late;   /* it was told to stop because its time was over */
+    bool late;   /* it was asked to stop because its time was over */
     bool failed; /* it did not come to its own end */
     uint64_t took_ns;
 };
 
-/* Memory for both, or NULL. */
-struct dh_talk *dh_talk_new(void);
-void dh_talk_free(struct dh_talk *t);
+struct dh_stage_state *dh_stage_state_new(struct dh_err *err);
+void dh_stage_state_free(struct dh_stage_state *t);
 /* From here on SIGINT and SIGTERM stop stages instead of us; the second time they end us. */
 void dh_stage_watch_signals(void);
 bool dh_stage_interrupted(void);
-void dh_stage_run(const struct dh_stage *s, struct dh_talk *talk, struct dh_stage_end *end);
+void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct dh_stage_end *end);
 
 #endif

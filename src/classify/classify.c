@@ -1,16 +1,16 @@
 #include "classify/classify.h"
 
-#include "classify/groups.h"
-#include "classify/parts.h"
+#include "base/alloc.h"
+#include "classify/campaign_internal.h"
+#include "classify/variable_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { STEPS_MOST = 20000, RATE_MOST = 20, ELEMENTS_LEAST = 64, MEASURED_MOST = 3 };
-#define KEPT_PERCENT 45 /* of the time: for what is to be made of failing runs */
+#define KEPT_PERCENT 45 /* of the time: for minimising and confirming failing runs */
 
-/* §5.1: the five heuristics, the first of which is every interleaving with the newest values. Words that come in halves
- * are tried last (§5.2). */
+/* 004 §5.1: the five heuristics, first the newest values in all interleavings. Torn words come last (§5.2). */
 static const struct dh_classify_column columns[] = {
     {.title = "newest", .model = "sc", .heuristic = "newest"},
     {.title = "oldest", .model = "hb", .heuristic = "oldest"},
@@ -23,7 +23,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* ---- columns ---- */
 
-/* Those that are wanted, with another model instead of hb if one is asked for. */
+/* With `model` instead of hb, if the options have one. */
 static void choose_columns(const struct campaign *c, struct dh_classified *out)
 {
     const char *model = c->o->model;
@@ -43,8 +43,8 @@ static void choose_columns(const struct campaign *c, struct dh_classified *out)
     }
 }
 
-static void count(struct dh_classified *out, struct dh_classify_column *column, const struct dh_trial_result *r,
-                  const struct dh_baseline *b)
+static void add_counts(struct dh_classified *out, struct dh_classify_column *column, const struct dh_trial_result *r,
+                       const struct dh_baseline *b)
 {
     column->runs += r->schedules;
     column->failed += r->failed;
@@ -62,8 +62,8 @@ static void count(struct dh_classified *out, struct dh_classify_column *column, 
     out->open_loads += r->open_loads;
 }
 
-/* Of the time that is left; enough for a few runs of a program that takes long, if need be beyond it. */
-static uint64_t share(const struct campaign *c, unsigned of)
+/* A share of the time that is left; at least a few runs, if need be beyond the budget. */
+static uint64_t time_share(const struct campaign *c, unsigned of)
 {
     uint64_t kept = c->o->budget_ns / 100 * KEPT_PERCENT, left = dh_time_left(c);
     uint64_t part = (left > kept ? left - kept : 0) / of, few = 3 * c->b.longest_ns;
@@ -77,15 +77,15 @@ static void run_column(struct campaign *c, struct dh_classified *out, struct dh_
 {
     struct dh_trial_result r;
     struct attempt a = {.column = column,
-                        .doubt = dh_doubt(c, out, column->tears),
+                        .places = dh_adversarial_places(c, out, column->tears),
                         .pair = pair,
                         .systematic = c->o->systematic,
                         .runs = c->o->runs,
-                        .time_ns = share(c, columns_left)};
+                        .time_ns = time_share(c, columns_left)};
     c->host->progress(c->host->arg, out->variable->name, column->title, dh_time_left(c));
-    if (a.time_ns && dh_attempt(c, &a, &r)) {
-        count(out, column, &r, &c->b);
-        dh_take_failures(c, column, &r);
+    if (a.time_ns && dh_attempt_run(c, &a, &r)) {
+        add_counts(out, column, &r, &c->b);
+        dh_failures_take(c, column, &r);
         out->is_exact = r.is_exact;
         if (r.state == DH_ENGINE_CANNOT && !out->why[0]) {
             free(out->why);
@@ -93,11 +93,11 @@ static void run_column(struct campaign *c, struct dh_classified *out, struct dh_
         }
         dh_trial_release(&r);
     }
-    dh_doubt_release(&a.doubt);
+    dh_adversarial_places_release(&a.places);
 }
 
-/* What chance did not bring about: the accesses that race are led to meet. */
-static void hunt(struct campaign *c, struct dh_classified *out)
+/* Directed runs: the racing accesses are led to be pending together. */
+static void run_directed(struct campaign *c, struct dh_classified *out)
 {
     const struct dh_racy_variable *v = out->variable;
     size_t n = v->pairs.n, last = out->n_columns > 1 ? out->n_columns - 1 : 0;
@@ -113,10 +113,10 @@ static void hunt(struct campaign *c, struct dh_classified *out)
     out->n_columns++;
 }
 
-/* ---- how much it is read ---- */
+/* ---- sampling ---- */
 
-/* Where there are so many reads that not all can be steps, one in 2^rate is: reads of some elements, if there are
- * many, else some reads. */
+/* With too many reads for all to be steps, one in 2^rate is: reads of some elements, if there are many, else some
+ * reads. */
 static void choose_rate(struct dh_classified *out, const struct dh_trial_result *r)
 {
     out->reads = r->schedules ? r->loads / r->schedules : r->loads;
@@ -126,29 +126,29 @@ static void choose_rate(struct dh_classified *out, const struct dh_trial_result 
     out->by_element = r->locations >> out->rate >= ELEMENTS_LEAST;
 }
 
-/* False: there are places of it that were not known. */
-static bool measure(struct campaign *c, struct dh_racy_variable *v, struct dh_classified *out)
+/* False: the run revealed other places that access the variable. */
+static bool measure_reads(struct campaign *c, struct dh_racy_variable *v, struct dh_classified *out)
 {
     struct dh_trial_result r;
     bool done = true;
     out->rate = 0;
     struct attempt a = {.column = &columns[0],
-                        .doubt = dh_doubt(c, out, false),
+                        .places = dh_adversarial_places(c, out, false),
                         .runs = 1,
                         .time_ns = c->o->budget_ns / 5,
                         .in_line = true};
     c->host->progress(c->host->arg, out->variable->name, "how much it is read", dh_time_left(c));
-    if (dh_attempt(c, &a, &r)) {
+    if (dh_attempt_run(c, &a, &r)) {
         choose_rate(out, &r);
         out->instances = r.locations;
-        done = v->members.n || !dh_racy_variable_meet(v, c->s, r.met);
+        done = v->members.n || !dh_racy_variable_add_places(v, c->s, r.met);
         dh_trial_release(&r);
     }
-    dh_doubt_release(&a.doubt);
+    dh_adversarial_places_release(&a.places);
     return done;
 }
 
-/* ---- one of them ---- */
+/* ---- one variable ---- */
 
 static char *why_no_failure(struct dh_classified *out)
 {
@@ -167,7 +167,7 @@ static char *why_no_failure(struct dh_classified *out)
                      (unsigned long long)out->stale_loads, (unsigned long long)out->runs, (double)out->budget_ns / 1e9);
 }
 
-static void conclude(struct dh_classified *out)
+static void set_verdict(struct dh_classified *out)
 {
     if (out->failed)
         return;
@@ -185,7 +185,7 @@ static void conclude(struct dh_classified *out)
                         out->is_free ? "processor time" : "operations");
     else
         why = why_no_failure(out);
-    out->verdict = !out->runs || failed ? "none" : out->is_slow ? "qos" : "no-failure";
+    out->verdict = !out->runs || failed ? DH_VERDICT_NONE : out->is_slow ? DH_VERDICT_QOS : DH_VERDICT_NO_FAILURE;
     if (why) {
         free(out->why);
         out->why = why;
@@ -209,56 +209,59 @@ static void release(struct campaign *c, struct dh_classified *out)
     free(out->explanation);
 }
 
-static bool may_go_on(const struct campaign *c)
+static bool can_continue(const struct campaign *c)
 {
     return !c->failed && !c->host->interrupted(c->host->arg);
 }
 
-/* Released by the caller; failing runs that were found refer to it. */
+/* All columns. `out` is released by the caller; failures refer to it. */
 static void run_all(struct campaign *c, struct dh_racy_variable *v, uint64_t budget_ns, struct dh_classified *out)
 {
-    *out = (struct dh_classified){
-        .variable = v, .verdict = "none", .why = dh_strdup(""), .explanation = dh_strdup(""), .budget_ns = budget_ns};
+    *out = (struct dh_classified){.variable = v,
+                                  .verdict = DH_VERDICT_NONE,
+                                  .why = dh_strdup(""),
+                                  .explanation = dh_strdup(""),
+                                  .budget_ns = budget_ns};
     c->until_ns = dh_now_ns() + budget_ns;
     c->b.elements = v->elements.at;
     c->b.n_elements = (uint32_t)v->elements.n;
     choose_columns(c, out);
     if (c->o->free || v->sites.n) {
         c->engine = c->b;
-        dh_run_freely(c, out);
+        dh_free_campaign_run(c, out);
         return;
     }
-    for (unsigned i = 0; i < MEASURED_MOST && !c->failed && !measure(c, v, out); i++)
+    for (unsigned i = 0; i < MEASURED_MOST && !c->failed && !measure_reads(c, v, out); i++)
         ;
-    for (unsigned i = 0; i < out->n_columns && may_go_on(c); i++)
+    for (unsigned i = 0; i < out->n_columns && can_continue(c); i++)
         run_column(c, out, &out->columns[i], NULL, out->n_columns + (v->pairs.n ? 1 : 0) - i);
-    if (!c->failures.n && may_go_on(c) && !c->o->model && !v->members.n)
-        dh_judge_known(c, out);
-    if (!c->failures.n && may_go_on(c))
-        hunt(c, out);
+    if (!c->failures.n && can_continue(c) && !c->o->model && !v->members.n)
+        dh_blame_baseline_failures(c, out);
+    if (!c->failures.n && can_continue(c))
+        run_directed(c, out);
 }
 
-/* What is to be made of its runs. */
-static void judge(struct campaign *c, struct dh_classified *out)
+/* From its runs to a verdict. */
+static void judge_variable(struct campaign *c, struct dh_classified *out)
 {
     if (out->is_free) {
         if (!out->failed && !c->failed && !out->variable->members.n)
-            dh_weigh_freely(c, out);
-        conclude(out);
+            dh_free_campaign_slow_down(c, out);
+        set_verdict(out);
         return;
     }
     bool by_hb = !c->o->model || strcmp(c->o->model, "hb") == 0;
     if (!c->failures.n && !c->failed && by_hb && !out->variable->members.n)
-        dh_weigh(c, out);
+        dh_measure_slow_down(c, out);
     if (!c->failed)
-        dh_confirm(c, out);
+        dh_failures_confirm(c, out);
     if (!c->failed)
-        dh_find_strongest(c, out);
-    dh_release_failures(c);
-    conclude(out);
+        dh_failures_find_strongest_model(c, out);
+    dh_failures_release(c);
+    set_verdict(out);
 }
 
-static void tell(struct campaign *c, struct dh_classified *out, uint64_t began_ns)
+static void report(struct campaign *c, struct dh_classified *out, uint64_t began_ns)
 {
     if (!c->failed)
         dh_judge_pairs(c, out);
@@ -267,35 +270,35 @@ static void tell(struct campaign *c, struct dh_classified *out, uint64_t began_n
         c->failed = true;
 }
 
-/* Whether it may do harm together with others: it did none alone, and reads of it have a choice. */
+/* True: harmless alone, but its reads have several values, so it may do harm in a group. */
 static bool classify(struct campaign *c, struct dh_racy_variable *v)
 {
     uint64_t began = dh_now_ns();
     struct dh_classified out;
     run_all(c, v, c->o->budget_ns, &out);
-    judge(c, &out);
+    judge_variable(c, &out);
     if (c->is_doubtful) {
         c->is_doubtful = false;
         release(c, &out);
         run_all(c, v, c->o->budget_ns / 2, &out);
-        judge(c, &out);
+        judge_variable(c, &out);
     }
-    tell(c, &out, began);
-    bool open = !out.failed && strcmp(out.verdict, "none") != 0 && (out.open_loads || out.shared);
+    report(c, &out, began);
+    bool open = !out.failed && out.verdict != DH_VERDICT_NONE && (out.open_loads || out.shared);
     release(c, &out);
     return open;
 }
 
-/* ---- together ---- */
+/* ---- groups ---- */
 
-struct together {
+struct group {
     struct campaign *c;
     const struct dh_racy_variables *v;
-    bool *in; /* of each, whether it is among them */
+    bool *in; /* per variable */
     uint64_t budget_ns;
 };
 
-static unsigned count_in(const struct together *t)
+static unsigned count_in(const struct group *t)
 {
     unsigned n = 0;
     for (size_t i = 0; i < t->v->at.n; i++)
@@ -303,23 +306,23 @@ static unsigned count_in(const struct together *t)
     return n;
 }
 
-/* Do runs fail in which all of them are in doubt? Keeps no run. */
-static bool fails(struct together *t)
+/* Do runs fail in which reads of all of them may be stale? Keeps no run. */
+static bool fails(struct group *t)
 {
-    struct dh_racy_variable g = dh_racy_group(t->v, t->in, t->c->s->start.places);
+    struct dh_racy_variable g = dh_racy_variable_group(t->v, t->in, t->c->s->start.places);
     struct dh_classified out;
     run_all(t->c, &g, t->budget_ns, &out);
     bool found = t->c->failures.n || out.failed;
-    dh_release_failures(t->c);
+    dh_failures_release(t->c);
     release(t->c, &out);
     dh_racy_variable_release(&g);
     return found;
 }
 
-/* Leaves out one after the other for as long as the others still fail: of what is left nobody can be spared. */
-static void leave_out(struct together *t)
+/* Removes members while the others still fail: the rest is minimal. */
+static void minimise_group(struct group *t)
 {
-    for (size_t i = 0; i < t->v->at.n && count_in(t) > 2 && may_go_on(t->c); i++) {
+    for (size_t i = 0; i < t->v->at.n && count_in(t) > 2 && can_continue(t->c); i++) {
         if (!t->in[i])
             continue;
         t->in[i] = false;
@@ -327,43 +330,41 @@ static void leave_out(struct together *t)
     }
 }
 
-static bool tell_group(struct together *t)
+static bool classify_group(struct group *t)
 {
     uint64_t began = dh_now_ns();
-    struct dh_racy_variable g = dh_racy_group(t->v, t->in, t->c->s->start.places);
+    struct dh_racy_variable g = dh_racy_variable_group(t->v, t->in, t->c->s->start.places);
     struct dh_classified out;
     run_all(t->c, &g, t->budget_ns, &out);
-    judge(t->c, &out);
+    judge_variable(t->c, &out);
     bool destructive = out.failed;
     if (destructive)
-        tell(t->c, &out, began);
+        report(t->c, &out, began);
     release(t->c, &out);
     dh_racy_variable_release(&g);
     return destructive;
 }
 
-/* Those that did no harm alone; then, while there are such, the smallest group that does and the rest without it. */
+/* Of the variables that are harmless alone: a minimal destructive group, then the rest without it, and so on. */
 static void classify_groups(struct campaign *c, const struct dh_racy_variables *v, bool *open)
 {
-    struct together t = {.c = c, .v = v, .in = calloc(v->at.n + 1, 1), .budget_ns = c->o->budget_ns / 2};
-    if (!t.in)
-        abort();
-    for (bool again = true; again && may_go_on(c);) {
+    struct group t = {.c = c, .v = v, .in = dh_xcalloc(v->at.n + 1, 1), .budget_ns = c->o->budget_ns / 2};
+    for (bool again = true; again && can_continue(c);) {
         memcpy(t.in, open, v->at.n);
         again = count_in(&t) > 1 && fails(&t);
         if (!again)
             break;
-        leave_out(&t);
-        again = tell_group(&t);
+        minimise_group(&t);
+        again = classify_group(&t);
         for (size_t i = 0; i < v->at.n; i++)
             open[i] = open[i] && !t.in[i];
     }
     free(t.in);
 }
 
-/* ---- all of them ---- */
+/* ---- all variables ---- */
 
-/* What is another output in every run is for the oracle to judge, every time. */
+/* Output that differs in every run is judged by the oracle alone. */
 static void leave_to_oracle(struct dh_baseline *b)
 {
     if (!b->output_varies)
@@ -378,16 +379,14 @@ bool dh_classify(struct dh_subject *s, const struct dh_baseline *b, struct dh_ra
                  const struct dh_classify_options *o, const struct dh_classify_host *host, struct dh_err *err)
 {
     struct campaign c = {.s = s, .o = o, .host = host, .err = err};
-    bool *open = calloc(v->at.n + 1, sizeof *open);
-    if (!open)
-        abort();
+    bool *open = dh_xcalloc(v->at.n + 1, sizeof *open);
     if (!o->free)
         c.b = *b;
     if (o->oracle && !o->free)
         leave_to_oracle(&c.b);
-    for (size_t i = 0; i < v->at.n && may_go_on(&c); i++)
+    for (size_t i = 0; i < v->at.n && can_continue(&c); i++)
         open[i] = classify(&c, &v->at.at[i]);
-    if (!o->alone && may_go_on(&c))
+    if (!o->alone && can_continue(&c))
         classify_groups(&c, v, open);
     free(open);
     dh_vec_release(&c.failures);

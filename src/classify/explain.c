@@ -1,6 +1,6 @@
 #include "classify/explain.h"
 
-#include "finding/value.h"
+#include "finding/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ void dh_explain_end(struct dh_str *out, struct dh_subject *s, const struct dh_en
     if (end->kind != DH_ENGINE_WRONG)
         put_who(out, s, end);
     if (end->text[0]) {
-        char *text = dh_subject_explain(s, end->text);
+        char *text = dh_subject_explain_places(s, end->text);
         text[strcspn(text, "\n")] = 0;
         dh_str_addf(out, ": %s", text);
         free(text);

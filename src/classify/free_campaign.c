@@ -1,9 +1,10 @@
-/* The campaign with kernel threads that run free, for programs that the engine cannot host: no schedule is known, so
- * nothing replays; what failed, how often, and what the first stale read of it got are. */
-#include "classify/chance.h"
+/* Classification by free runs, for programs that the engine cannot host: there is no schedule to replay, only how often
+ * runs failed and the first stale reads of a failing one. */
+#include "base/alloc.h"
+#include "classify/campaign_internal.h"
 #include "classify/explain.h"
-#include "classify/free.h"
-#include "classify/parts.h"
+#include "classify/free_runs.h"
+#include "classify/rank_sum.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -11,11 +12,11 @@
 #include <sys/wait.h>
 
 #define FIRST_NS 10000000000ull /* for a run of the baseline */
-#define WEIGH_NS 3000000000ull
-#define HANG_NS 3000000000ull /* and so many times what the longest of it takes: */
+#define COMPARE_NS 3000000000ull
+#define HANG_NS 3000000000ull /* plus HANG_RUNS times its longest run */
 enum { HANG_RUNS = 20, BASELINE_RUNS = 20 };
 
-struct freely {
+struct free_column {
     struct campaign *c;
     struct dh_classified *out;
     struct dh_classify_column *column;
@@ -24,7 +25,7 @@ struct freely {
 
 /* ---- a run ---- */
 
-static bool is_failure(const struct freely *f, const struct dh_free_run *r, enum dh_engine_end end)
+static bool is_failure(const struct free_column *f, const struct dh_free_run *r, enum dh_engine_end end)
 {
     const struct dh_baseline *b = &f->c->b;
     bool accepts = false;
@@ -35,12 +36,10 @@ static bool is_failure(const struct freely *f, const struct dh_free_run *r, enum
     return !accepts;
 }
 
-/* As much of an end as there is to tell. */
+/* As much of an end as is known. */
 static struct dh_engine_found *end_of(const struct dh_free_run *r, enum dh_engine_end kind)
 {
-    struct dh_engine_found *end = calloc(1, sizeof *end);
-    if (!end)
-        abort();
+    struct dh_engine_found *end = dh_xcalloc(1, sizeof *end);
     end->kind = (uint16_t)kind;
     end->size = sizeof *end;
     end->outcome = r->outcome;
@@ -52,8 +51,8 @@ static struct dh_engine_found *end_of(const struct dh_free_run *r, enum dh_engin
     return end;
 }
 
-/* Of failing runs the one with the fewest stale reads is told of. */
-static void take(struct freely *f, const struct dh_free_run *r, enum dh_engine_end end)
+/* Keeps the failing run with the fewest stale reads. */
+static void keep_fewest_stale(struct free_column *f, const struct dh_free_run *r, enum dh_engine_end end)
 {
     struct dh_classified *out = f->out;
     if (out->run.end && out->run.end->n_stale <= r->n_stale)
@@ -65,9 +64,9 @@ static void take(struct freely *f, const struct dh_free_run *r, enum dh_engine_e
     out->failed = f->column;
 }
 
-static bool seen(void *arg, const struct dh_free_run *r)
+static bool on_run(void *arg, const struct dh_free_run *r)
 {
-    struct freely *f = arg;
+    struct free_column *f = arg;
     struct dh_classified *out = f->out;
     enum dh_engine_end end = dh_free_judge(r, &f->c->b);
     bool failed = is_failure(f, r, end);
@@ -84,14 +83,14 @@ static bool seen(void *arg, const struct dh_free_run *r)
     out->stores = r->stores > out->stores ? r->stores : out->stores;
     out->buffer_most = r->buffer_most > out->buffer_most ? (uint32_t)r->buffer_most : out->buffer_most;
     if (failed)
-        take(f, r, end);
+        keep_fewest_stale(f, r, end);
     return dh_now_ns() < f->until_ns && !f->c->host->interrupted(f->c->host->arg);
 }
 
 /* ---- a variable ---- */
 
-static struct dh_free runs_of(const struct campaign *c, const struct dh_racy_variable *v, const char *heuristic,
-                              const uint8_t *marks)
+static struct dh_free free_runs_of(const struct campaign *c, const struct dh_racy_variable *v, const char *heuristic,
+                                   const uint8_t *marks)
 {
     return (struct dh_free){.heuristic = heuristic,
                             .marks = marks,
@@ -106,7 +105,7 @@ static struct dh_free runs_of(const struct campaign *c, const struct dh_racy_var
 
 static bool collect(struct campaign *c, const struct dh_racy_variable *v)
 {
-    struct dh_free f = runs_of(c, v, "newest", v->marks);
+    struct dh_free f = free_runs_of(c, v, "newest", v->marks);
     f.runs = BASELINE_RUNS;
     f.time_ns = c->o->budget_ns / 4;
     f.run_ns = FIRST_NS;
@@ -118,17 +117,17 @@ static bool collect(struct campaign *c, const struct dh_racy_variable *v)
 
 static void run_column(struct campaign *c, struct dh_classified *out, struct dh_classify_column *column, unsigned left)
 {
-    struct doubt d = dh_doubt(c, out, column->tears);
+    struct adversarial_places d = dh_adversarial_places(c, out, column->tears);
     uint64_t part = dh_time_left(c) / left, few = 3 * c->b.longest_ns;
-    struct freely f = {.c = c, .out = out, .column = column, .until_ns = dh_now_ns() + (part > few ? part : few)};
-    struct dh_free how = runs_of(c, out->variable, column->heuristic, d.marks);
+    struct free_column f = {.c = c, .out = out, .column = column, .until_ns = dh_now_ns() + (part > few ? part : few)};
+    struct dh_free how = free_runs_of(c, out->variable, column->heuristic, d.marks);
     c->host->progress(c->host->arg, out->variable->name, column->title, dh_time_left(c));
-    if (!dh_free_run(&how, c->s, seen, &f, c->err))
+    if (!dh_free_run(&how, c->s, on_run, &f, c->err))
         c->failed = true;
-    dh_doubt_release(&d);
+    dh_adversarial_places_release(&d);
 }
 
-void dh_run_freely(struct campaign *c, struct dh_classified *out)
+void dh_free_campaign_run(struct campaign *c, struct dh_classified *out)
 {
     out->is_free = true;
     if (!collect(c, out->variable))
@@ -142,59 +141,58 @@ void dh_run_freely(struct campaign *c, struct dh_classified *out)
     dh_baseline_release(&c->b);
     if (!out->failed)
         return;
-    out->verdict = "destructive";
+    out->verdict = DH_VERDICT_DESTRUCTIVE;
     out->found_ns = dh_now_ns() - (c->until_ns - out->budget_ns);
-    dh_tell_failure(c, out);
+    dh_failure_explain(c, out);
 }
 
-/* ---- two places ---- */
+/* ---- pairs of places ---- */
 
-struct alone {
-    struct freely f;
+struct pair_runs {
+    struct free_column f;
     uint64_t runs, failed;
 };
 
-static bool seen_alone(void *arg, const struct dh_free_run *r)
+static bool on_run_of_pair(void *arg, const struct dh_free_run *r)
 {
-    struct alone *a = arg;
+    struct pair_runs *a = arg;
     a->runs++;
     a->failed += is_failure(&a->f, r, dh_free_judge(r, &a->f.c->b));
     return !a->failed && dh_now_ns() < a->f.until_ns && !a->f.c->host->interrupted(a->f.c->host->arg);
 }
 
-uint64_t dh_fail_freely(struct campaign *c, const struct dh_classified *of, const uint32_t *only, unsigned n,
-                        uint64_t time_ns, uint64_t *runs)
+uint64_t dh_free_campaign_failing(struct campaign *c, const struct dh_classified *of, const uint32_t *only, unsigned n,
+                                  uint64_t time_ns, uint64_t *runs)
 {
-    struct doubt d = dh_doubt(c, of, of->failed->tears);
-    struct alone a = {.f = {.c = c, .until_ns = dh_now_ns() + time_ns}};
-    struct dh_free how = runs_of(c, of->variable, of->failed->heuristic, d.marks);
+    struct adversarial_places d = dh_adversarial_places(c, of, of->failed->tears);
+    struct pair_runs a = {.f = {.c = c, .until_ns = dh_now_ns() + time_ns}};
+    struct dh_free how = free_runs_of(c, of->variable, of->failed->heuristic, d.marks);
     how.only = only;
     how.n_only = n;
-    if (!dh_free_run(&how, c->s, seen_alone, &a, c->err))
+    if (!dh_free_run(&how, c->s, on_run_of_pair, &a, c->err))
         c->failed = true;
-    dh_doubt_release(&d);
+    dh_adversarial_places_release(&d);
     *runs = a.runs;
     return a.failed;
 }
 
-/* ---- work ---- */
+/* ---- slow-down ---- */
 
-/* Operations are not counted here, so it is processor time; in turns, since a machine is not equally busy all the time.
- */
-enum { WEIGHED = 10 };
+/* In processor time, as operations are not counted; alternately, since the load of the machine varies. */
+enum { RUNS_EACH = 10 };
 #define LOST_LEAST_NS 5e6
 #define LOST_SHARE 0.1
 
-struct weighing {
-    double newest[WEIGHED], oldest[WEIGHED];
+struct comparison {
+    double newest[RUNS_EACH], oldest[RUNS_EACH];
     double *now;
     unsigned n;
     bool stale, failed;
 };
 
-static bool weigh_run(void *arg, const struct dh_free_run *r)
+static bool measure_run(void *arg, const struct dh_free_run *r)
 {
-    struct weighing *w = arg;
+    struct comparison *w = arg;
     w->now[w->n] = (double)r->cpu_ns;
     w->stale = w->stale || r->stale_loads;
     w->failed = w->failed || r->end != DH_FREE_EXITED;
@@ -209,30 +207,30 @@ static double mean_of(const double *at, unsigned n)
     return sum;
 }
 
-static bool weigh_both(struct campaign *c, struct dh_classified *out, struct weighing *w)
+static bool measure_both(struct campaign *c, struct dh_classified *out, struct comparison *w)
 {
     for (unsigned i = 0; i < 2 && !c->failed; i++) {
-        struct dh_free how = runs_of(c, out->variable, i ? "oldest" : "newest", out->variable->marks);
+        struct dh_free how = free_runs_of(c, out->variable, i ? "oldest" : "newest", out->variable->marks);
         how.seed += w->n;
         how.runs = 1;
         w->now = i ? w->oldest : w->newest;
-        if (!dh_free_run(&how, c->s, weigh_run, w, c->err))
+        if (!dh_free_run(&how, c->s, measure_run, w, c->err))
             c->failed = true;
     }
     return !c->failed && !w->failed;
 }
 
-void dh_weigh_freely(struct campaign *c, struct dh_classified *out)
+void dh_free_campaign_slow_down(struct campaign *c, struct dh_classified *out)
 {
-    struct weighing w = {0};
-    uint64_t needed = 2 * WEIGHED * c->b.longest_ns, left = dh_time_left(c);
-    if (!out->stale_loads || needed > (left > WEIGH_NS ? left : WEIGH_NS))
+    struct comparison w = {0};
+    uint64_t needed = 2 * RUNS_EACH * c->b.longest_ns, left = dh_time_left(c);
+    if (!out->stale_loads || needed > (left > COMPARE_NS ? left : COMPARE_NS))
         return;
     c->host->progress(c->host->arg, out->variable->name, "how much more work it makes", left);
-    while (w.n < WEIGHED && !c->host->interrupted(c->host->arg) && weigh_both(c, out, &w))
+    while (w.n < RUNS_EACH && !c->host->interrupted(c->host->arg) && measure_both(c, out, &w))
         w.n++;
     double newest = mean_of(w.newest, w.n), oldest = mean_of(w.oldest, w.n), more = oldest - newest;
     out->slower = newest > 0 ? oldest / newest : 0;
-    out->is_slow = w.stale && w.n == WEIGHED && more >= LOST_LEAST_NS && more >= LOST_SHARE * newest &&
-                   dh_is_more(w.oldest, w.n, w.newest, w.n);
+    out->is_slow = w.stale && w.n == RUNS_EACH && more >= LOST_LEAST_NS && more >= LOST_SHARE * newest &&
+                   dh_rank_sum_is_greater(w.oldest, w.n, w.newest, w.n);
 }

@@ -1,19 +1,20 @@
 #include "classify/minimise.h"
 
-#include "prove/ending.h"
+#include "base/alloc.h"
+#include "prove/end_finding.h"
 #include "prove/minimise.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Attempts are processes: of many reads parts are left out first, of few each is tried alone, from the last on. */
+/* Attempts are processes: of many stale reads parts are removed first, of few each is tried alone, from the last. */
 enum { MANY = 8, SINGLES = 24, ATTEMPTS = 90, MERGES = 40 };
 #define REPLAY_NS 20000000000ull
 #define ATTEMPT_NS 1500000000ull
 #define MERGE_NS 500000000ull
 
-struct search {
+struct minimisation {
     struct dh_subject *s;
     struct dh_schedule as;
     uint16_t kind;
@@ -33,7 +34,7 @@ struct plan {
     uint32_t n;
 };
 
-bool dh_is_stale_decision(const struct dh_engine_decision *d, const uint8_t *marks)
+bool dh_decision_is_stale(const struct dh_engine_decision *d, const uint8_t *marks)
 {
     return d->alternative && (d->kind == DH_STEP_READ || d->kind == DH_STEP_COPY || d->kind == DH_STEP_RMW) &&
            marks[d->place] & DH_ENGINE_STALE;
@@ -51,17 +52,15 @@ static bool has_waited(const struct dh_engine_decision *d, uint32_t i)
            !((d[i - 1].kind == DH_STEP_WRITE || d[i - 1].kind == DH_STEP_DRAIN) && is_store_of(&d[i - 1], &d[i]));
 }
 
-static bool is_stale(const struct search *m, const struct dh_engine_decision *d, uint32_t i)
+static bool is_stale(const struct minimisation *m, const struct dh_engine_decision *d, uint32_t i)
 {
-    return dh_is_stale_decision(&d[i], m->as.adversary.marks) || has_waited(d, i);
+    return dh_decision_is_stale(&d[i], m->as.adversary.marks) || has_waited(d, i);
 }
 
-static void take(struct search *m, const struct dh_engine_found *f)
+static void set_best(struct minimisation *m, const struct dh_engine_found *f)
 {
     uint32_t n = f->n_decisions;
-    struct dh_engine_decision *copy = malloc((n + 1) * sizeof *copy);
-    if (!copy)
-        abort();
+    struct dh_engine_decision *copy = dh_xmalloc((n + 1) * sizeof *copy);
     memcpy(copy, f->decisions, n * sizeof *copy);
     memcpy(m->foreseen, f->foreseen, sizeof m->foreseen);
     m->as.adversary.foreseen = m->foreseen;
@@ -77,7 +76,7 @@ static void take(struct search *m, const struct dh_engine_found *f)
 
 /* ---- attempts ---- */
 
-/* Who waits in vain does so whether or not a signal was lost. */
+/* Blocked for ever, with or without a lost signal. */
 static bool is_like(uint16_t a, uint16_t b)
 {
     const uint32_t stuck = 1u << DH_ENGINE_DEADLOCK | 1u << DH_ENGINE_LOST_WAKE;
@@ -92,7 +91,7 @@ static const struct dh_engine_found *end_of_kind(const struct dh_replayed *how, 
     return NULL;
 }
 
-static uint32_t count_stale(const struct search *m, const struct dh_engine_found *end)
+static uint32_t count_stale(const struct minimisation *m, const struct dh_engine_found *end)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < end->n_decisions; i++)
@@ -100,24 +99,24 @@ static uint32_t count_stale(const struct search *m, const struct dh_engine_found
     return n;
 }
 
-static bool may_try(struct search *m)
+static bool can_try(struct minimisation *m)
 {
     return !m->failed && m->attempts < ATTEMPTS && dh_now_ns() < m->until_ns;
 }
 
 /* Fewer stale reads; or as many, and fewer switches, or no more of them and no more steps. */
-static bool is_better(const struct search *m, const struct dh_engine_found *end)
+static bool is_better(const struct minimisation *m, const struct dh_engine_found *end)
 {
-    uint32_t stale = count_stale(m, end), switches = dh_switches(end->decisions, end->n_decisions),
-             before = dh_switches(m->now, m->n);
+    uint32_t stale = count_stale(m, end), switches = dh_schedule_switches(end->decisions, end->n_decisions),
+             before = dh_schedule_switches(m->now, m->n);
     if (stale != m->stale.n)
         return stale < m->stale.n;
     return switches != before ? switches < before : end->n_decisions <= m->n;
 }
 
-/* Runs the plan as far as it fits and takes whatever it then comes to as the new best, if it fails in the same way and
- * is better. The plan is freed. */
-static bool attempt(struct search *m, struct plan p)
+/* Replays the plan loosely; the executed schedule becomes the best one if it fails in the same way and is better. Frees
+ * the plan. */
+static bool attempt(struct minimisation *m, struct plan p)
 {
     struct dh_schedule s = m->as;
     struct dh_replayed how;
@@ -128,7 +127,7 @@ static bool attempt(struct search *m, struct plan p)
     const struct dh_engine_found *end = m->failed ? NULL : end_of_kind(&how, m->kind);
     bool better = end && is_better(m, end);
     if (better)
-        take(m, end);
+        set_best(m, end);
     dh_replayed_release(&how);
     free(p.at);
     return better;
@@ -138,15 +137,13 @@ static bool attempt(struct search *m, struct plan p)
 
 static struct plan empty_plan(uint32_t room)
 {
-    struct plan p = {malloc((room + 1) * sizeof *p.at), 0};
-    if (!p.at)
-        abort();
+    struct plan p = {dh_xmalloc((room + 1) * sizeof *p.at), 0};
     return p;
 }
 
 /* The first `n` decisions with only those of its stale reads that `keep` says, and with stores that do not wait but for
  * those. */
-static struct plan plan_with(const struct search *m, const bool *keep, uint32_t n)
+static struct plan plan_with(const struct minimisation *m, const bool *keep, uint32_t n)
 {
     struct plan p = empty_plan(n + (uint32_t)m->stale.n);
     size_t next = 0;
@@ -166,26 +163,22 @@ static struct plan plan_with(const struct search *m, const bool *keep, uint32_t 
     return p;
 }
 
-static bool try_without_any(struct search *m)
+static bool try_without_stale_reads(struct minimisation *m)
 {
-    bool *keep = calloc(m->stale.n + 1, sizeof *keep);
-    if (!keep)
-        abort();
-    bool ok = m->stale.n && may_try(m) && attempt(m, plan_with(m, keep, m->n));
+    bool *keep = dh_xcalloc(m->stale.n + 1, sizeof *keep);
+    bool ok = m->stale.n && can_try(m) && attempt(m, plan_with(m, keep, m->n));
     free(keep);
     return ok && !m->stale.n;
 }
 
-/* Is one of them enough? The last are tried first, since those before did no harm for long. */
-static bool try_singles(struct search *m)
+/* Is one enough? From the last, since the earlier ones did no harm for long. */
+static bool try_single_stale_reads(struct minimisation *m)
 {
     size_t n = m->stale.n;
     bool done = n < 2;
-    for (size_t k = 0; k < n && k < SINGLES && !done && may_try(m); k++) {
+    for (size_t k = 0; k < n && k < SINGLES && !done && can_try(m); k++) {
         size_t i = n <= SINGLES ? n - 1 - k : k < SINGLES / 2 ? n - 1 - k : (SINGLES - 1 - k) * (n / SINGLES);
-        bool *keep = calloc(n, sizeof *keep);
-        if (!keep)
-            abort();
+        bool *keep = dh_xcalloc(n, sizeof *keep);
         keep[i] = true;
         done = attempt(m, plan_with(m, keep, m->n));
         free(keep);
@@ -193,16 +186,14 @@ static bool try_singles(struct search *m)
     return done;
 }
 
-/* Leaves out parts of them, half of it first, for as long as that helps. */
-static void leave_out_parts(struct search *m)
+/* Removes parts, half of them first, while the run still fails. */
+static void remove_parts(struct minimisation *m)
 {
-    for (size_t part = (m->stale.n + 1) / 2; part && m->stale.n > 1 && may_try(m);) {
+    for (size_t part = (m->stale.n + 1) / 2; part && m->stale.n > 1 && can_try(m);) {
         bool helped = false;
-        for (size_t from = 0; from < m->stale.n && may_try(m) && !helped; from += part) {
+        for (size_t from = 0; from < m->stale.n && can_try(m) && !helped; from += part) {
             size_t n = m->stale.n;
-            bool *keep = malloc(n * sizeof *keep);
-            if (!keep)
-                abort();
+            bool *keep = dh_xmalloc(n * sizeof *keep);
             for (size_t i = 0; i < n; i++)
                 keep[i] = i < from || i >= from + part;
             helped = attempt(m, plan_with(m, keep, m->n)) && m->stale.n < n;
@@ -215,16 +206,14 @@ static void leave_out_parts(struct search *m)
     }
 }
 
-/* Behind its last stale read, and with nobody in the way, it fails by itself. */
-static void cut_short(struct search *m)
+/* After the last stale read it may fail without preemption. */
+static void try_without_rest(struct minimisation *m)
 {
     uint32_t last = m->stale.n ? m->stale.at[m->stale.n - 1] + 1 : 0;
-    bool *keep = malloc((m->stale.n + 1) * sizeof *keep);
-    if (!keep)
-        abort();
+    bool *keep = dh_xmalloc((m->stale.n + 1) * sizeof *keep);
     for (size_t i = 0; i < m->stale.n; i++)
         keep[i] = true;
-    if (m->stale.n && last < m->n && may_try(m))
+    if (m->stale.n && last < m->n && can_try(m))
         attempt(m, plan_with(m, keep, last));
     free(keep);
 }
@@ -232,19 +221,19 @@ static void cut_short(struct search *m)
 /* ---- fewer switches ---- */
 
 /* The same order of all that depends on each other, each thread for as long as that allows. */
-static void regroup(struct search *m)
+static void regroup(struct minimisation *m)
 {
     struct plan p = empty_plan(m->n);
-    const struct dh_engine_found all = {.kind = m->kind}; /* of whom nobody is left out */
-    p.n = dh_minimise(m->now, m->n, &all, dh_subject_bytes, m->s, p.at);
-    if (dh_switches(p.at, p.n) < dh_switches(m->now, m->n) && may_try(m))
+    const struct dh_engine_found all = {.kind = m->kind}; /* no parties: all decisions are kept */
+    p.n = dh_schedule_minimise(m->now, m->n, &all, dh_subject_access_size, m->s, p.at);
+    if (dh_schedule_switches(p.at, p.n) < dh_schedule_switches(m->now, m->n) && can_try(m))
         attempt(m, p);
     else
         free(p.at);
 }
 
 /* Where the thread before `at` goes on; n: it does not. */
-static uint32_t goes_on_at(const struct search *m, uint32_t at)
+static uint32_t next_turn_of(const struct minimisation *m, uint32_t at)
 {
     uint32_t i = at;
     while (i < m->n && m->now[i].thread != m->now[at - 1].thread)
@@ -253,7 +242,7 @@ static uint32_t goes_on_at(const struct search *m, uint32_t at)
 }
 
 /* The turn that the thread before `at` has next comes at once, before those of others in between. */
-static struct plan plan_merged(const struct search *m, uint32_t at, uint32_t from)
+static struct plan plan_merged(const struct minimisation *m, uint32_t at, uint32_t from)
 {
     struct plan p = empty_plan(m->n);
     uint32_t to = from;
@@ -267,16 +256,15 @@ static struct plan plan_merged(const struct search *m, uint32_t at, uint32_t fro
     return p;
 }
 
-/* Is it a switch that matters? Threads that end, wait or give way are left anyway. From the last on: those are the ones
- * that are looked at. */
-static void merge_turns(struct search *m)
+/* Tries to remove each context switch, from the last. */
+static void merge_turns(struct minimisation *m)
 {
     unsigned most = m->attempts + MERGES;
     uint64_t until_ns = dh_now_ns() + MERGE_NS;
-    for (uint32_t at = m->n; at-- > 1 && m->attempts < most && may_try(m) && dh_now_ns() < until_ns;) {
+    for (uint32_t at = m->n; at-- > 1 && m->attempts < most && can_try(m) && dh_now_ns() < until_ns;) {
         if (at >= m->n || m->now[at].thread == m->now[at - 1].thread)
             continue;
-        uint32_t from = goes_on_at(m, at);
+        uint32_t from = next_turn_of(m, at);
         if (from < m->n)
             attempt(m, plan_merged(m, at, from));
     }
@@ -284,7 +272,7 @@ static void merge_turns(struct search *m)
 
 /* ---- with kernel threads, exactly ---- */
 
-static bool confirm(struct search *m, struct dh_failing_run *out)
+static bool confirm(struct minimisation *m, struct dh_failing_run *out)
 {
     struct dh_schedule s = m->as;
     struct dh_replayed how;
@@ -295,13 +283,10 @@ static bool confirm(struct search *m, struct dh_failing_run *out)
         return false;
     }
     const struct dh_engine_found *end = how.state == DH_ENGINE_REPLAYED ? end_of_kind(&how, m->kind) : NULL;
-    dh_subject_learn(m->s, how.progress);
+    dh_subject_add_libraries(m->s, how.progress);
     if (end) {
-        out->values = dh_values_of(end, m->n);
-        out->end = malloc(end->size);
-        if (!out->end)
-            abort();
-        memcpy(out->end, end, end->size);
+        out->values = dh_replay_values(end, m->n);
+        out->end = dh_xmemdup(end, end->size);
         dh_str_clear(&out->output);
         dh_str_add(&out->output, how.output.at ? how.output.at : "");
     }
@@ -309,34 +294,34 @@ static bool confirm(struct search *m, struct dh_failing_run *out)
     return end;
 }
 
-static void leave_out_stale(struct search *m)
+static void remove_stale_reads(struct minimisation *m)
 {
-    if (try_without_any(m))
+    if (try_without_stale_reads(m))
         return;
     if (m->stale.n > MANY)
-        leave_out_parts(m);
-    if (!try_singles(m))
-        leave_out_parts(m);
-    cut_short(m);
+        remove_parts(m);
+    if (!try_single_stale_reads(m))
+        remove_parts(m);
+    try_without_rest(m);
 }
 
-static void shrink(struct search *m)
+static void shrink(struct minimisation *m)
 {
-    leave_out_stale(m);
+    remove_stale_reads(m);
     regroup(m);
     merge_turns(m);
 }
 
-bool dh_fewest(struct dh_subject *s, const struct dh_engine_found *found, const struct dh_schedule *as,
-               uint64_t patience_ns, struct dh_failing_run *out, struct dh_err *err)
+bool dh_minimise_failure(struct dh_subject *s, const struct dh_engine_found *found, const struct dh_schedule *as,
+                         uint64_t patience_ns, struct dh_failing_run *out, struct dh_err *err)
 {
-    struct search m = {.s = s, .as = *as, .kind = found->kind, .until_ns = dh_now_ns() + patience_ns, .err = err};
+    struct minimisation m = {.s = s, .as = *as, .kind = found->kind, .until_ns = dh_now_ns() + patience_ns, .err = err};
     *out = (struct dh_failing_run){.stale_before = found->n_stale, .steps_before = found->n_decisions};
-    take(&m, found);
+    set_best(&m, found);
     shrink(&m);
     bool ok = !m.failed && confirm(&m, out);
     if (!ok && !m.failed) {
-        take(&m, found);
+        set_best(&m, found);
         ok = confirm(&m, out);
     }
     out->decisions = m.now;
@@ -344,10 +329,7 @@ bool dh_fewest(struct dh_subject *s, const struct dh_engine_found *found, const 
     out->schedule.decisions = m.now;
     out->schedule.n = m.n;
     out->schedule.values = out->values;
-    out->foreseen = malloc(sizeof m.foreseen);
-    if (!out->foreseen)
-        abort();
-    memcpy(out->foreseen, m.foreseen, sizeof m.foreseen);
+    out->foreseen = dh_xmemdup(m.foreseen, sizeof m.foreseen);
     out->schedule.adversary.foreseen = out->foreseen;
     dh_vec_release(&m.stale);
     return ok;

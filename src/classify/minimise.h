@@ -1,5 +1,5 @@
-/* The same failure with as few stale reads, delayed stores and context switches as can be had, as a schedule that
- * replays with kernel threads. Layer: classify. */
+/* Minimising a failing run: fewer stale reads, delayed stores and context switches (delta debugging), as a schedule
+ * that replays with kernel threads. Layer: classify. */
 #ifndef DH_CLASSIFY_MINIMISE_H
 #define DH_CLASSIFY_MINIMISE_H
 
@@ -8,21 +8,20 @@
 struct dh_failing_run {
     struct dh_engine_decision *decisions; /* owned */
     struct dh_engine_value *values;       /* of each, or NULL; owned */
-    struct dh_engine_foreseen *foreseen;  /* writes that they speak of; owned */
+    struct dh_engine_foreseen *foreseen;  /* future writes that they name; owned */
     struct dh_schedule schedule;          /* of those; borrows the rest */
-    struct dh_engine_found *end;          /* owned; as kernel threads came to it */
-    struct dh_str output;                 /* what it printed then, standard error included */
-    uint32_t stale_before;                /* reads that were stale when it was found */
+    struct dh_engine_found *end;          /* of the replay; owned */
+    struct dh_str output;                 /* of the replay, standard error included */
+    uint32_t stale_before;                /* stale reads when it was found */
     uint32_t steps_before;
 };
 
-/* `found` is what a search came to, `as` how it ran (decisions apart). False: it does not happen with kernel threads.
- */
-bool dh_fewest(struct dh_subject *s, const struct dh_engine_found *found, const struct dh_schedule *as,
-               uint64_t patience_ns, struct dh_failing_run *out, struct dh_err *err);
+/* `found` is an end that a search found, `as` its schedule without decisions. False: it does not replay. */
+bool dh_minimise_failure(struct dh_subject *s, const struct dh_engine_found *found, const struct dh_schedule *as,
+                         uint64_t patience_ns, struct dh_failing_run *out, struct dh_err *err);
 void dh_failing_run_release(struct dh_failing_run *r);
 
-/* Is the decision a load that did not answer the newest value? */
-bool dh_is_stale_decision(const struct dh_engine_decision *d, const uint8_t *marks);
+/* Is the decision a stale read? */
+bool dh_decision_is_stale(const struct dh_engine_decision *d, const uint8_t *marks);
 
 #endif

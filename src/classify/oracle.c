@@ -22,7 +22,7 @@ static char *command_line(const char *command, const char *file)
     return dh_str_take(&s);
 }
 
-static bool ask(const char *command, const char *output, size_t n, int *status, struct dh_err *err)
+static bool run_command(const char *command, const char *output, size_t n, int *status, struct dh_err *err)
 {
     char *folder = dh_temp_folder(err);
     if (!folder)
@@ -44,7 +44,7 @@ static bool ask(const char *command, const char *output, size_t n, int *status, 
 bool dh_oracle_ask(const char *command, const char *output, size_t n, bool *accepts, struct dh_err *err)
 {
     int status = 0;
-    bool ok = ask(command, output, n, &status, err);
+    bool ok = run_command(command, output, n, &status, err);
     *accepts = ok && status == 0;
     return ok;
 }
@@ -61,11 +61,11 @@ bool dh_oracle_check(const char *command, const struct dh_subject *s, struct dh_
     if (!dh_replay(&s->start, &nothing, DH_REPLAY_GO_ON | DH_REPLAY_NO_RACES | DH_REPLAY_CAPTURE, PATIENCE_NS, &how,
                    err))
         return false;
-    bool ok = ask(command, how.output.at ? how.output.at : "", how.output.n, &status, err);
+    bool ok = run_command(command, how.output.at ? how.output.at : "", how.output.n, &status, err);
     dh_replayed_release(&how);
     if (!ok || !status)
         return ok;
-    char *words = dh_status_words(status);
+    char *words = dh_status_text(status);
     dh_err_set(err, "classify: --oracle=%s fails on %s as it is (%s): no baseline", command, s->called, words);
     free(words);
     return false;

@@ -1,20 +1,22 @@
 #include "classify/trial.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     RUNS = 200,    /* of the baseline */
-    ENOUGH = 20,   /* of them to know what it may print */
-    DEEPER = 20,   /* than the baseline a schedule may become before it is cut */
+    ENOUGH = 20,   /* of them to compare output */
+    DEEPER = 20,   /* times the depth of the baseline, then a schedule is cut */
     DEPTH = 20000, /* at least */
     DEPTH_MOST = 1000000,
-    MUCH_MORE = 10, /* operations than the baseline: an end that is not waited for */
-    HANG_MS = 3000, /* without any visible operation, and as long as so many runs of the baseline take: */
+    MUCH_MORE = 10, /* times the operations of the baseline: a cut schedule is slow */
+    HANG_MS = 3000, /* without a visible operation, plus HANG_RUNS runs of the baseline */
     HANG_RUNS = 20,
-    PATIENCE_MS = 30000, /* with a single run of it */
+    PATIENCE_MS = 30000, /* for the baseline itself */
     SPARE_THREADS = 8,
-    VARIES = 64 /* outcomes that are too many to be all of them */
+    VARIES = 64 /* different outputs that are too many to be all */
 };
 #define OVERTIME 5000000000ull
 #define FIRST_NS 15000000000ull /* for the first run of all */
@@ -44,19 +46,19 @@ static struct dh_engine_job job_of(const char *strategy, uint64_t seed, uint64_t
     return job;
 }
 
-static struct dh_control *run(const struct dh_subject *s, struct dh_work *w, struct dh_err *err)
+static struct dh_engine_process *run(const struct dh_subject *s, struct dh_engine_request *w, struct dh_err *err)
 {
-    w->output = DH_OUTPUT_NOWHERE;
+    w->output = DH_OUTPUT_DISCARDED;
     w->found_bytes = FOUND;
-    struct dh_control *c = dh_control_start(&s->start, w, err);
+    struct dh_engine_process *c = dh_engine_process_start(&s->start, w, err);
     if (c)
-        dh_control_wait(c, w->job.time_max_ns + OVERTIME);
+        dh_engine_process_wait(c, w->job.time_max_ns + OVERTIME);
     return c;
 }
 
 /* ---- the baseline ---- */
 
-static void take(struct dh_baseline *b, const struct dh_engine_control *r)
+static void add_progress(struct dh_baseline *b, const struct dh_engine_control *r)
 {
     const struct dh_engine_progress *p = &r->progress;
     b->n_outcomes = r->n_outcomes < DH_ENGINE_OUTCOMES ? r->n_outcomes : DH_ENGINE_OUTCOMES;
@@ -77,22 +79,22 @@ static void take(struct dh_baseline *b, const struct dh_engine_control *r)
         b->cannot = dh_strdup("the program ended before the engine was ready");
 }
 
-/* Runs without preemption say which exit status is right; those at random how much the output may vary. */
+/* The run without preemption has the right exit status; random ones show how the output varies. */
 static bool collect(struct dh_baseline *b, struct dh_subject *s, struct dh_engine_job job, struct dh_err *err)
 {
-    struct dh_work w = {.job = job, .adversary = {.outcomes = b->outcomes, .n_outcomes = b->n_outcomes}};
+    struct dh_engine_request w = {.job = job, .adversary = {.outcomes = b->outcomes, .n_outcomes = b->n_outcomes}};
     w.job.flags |= DH_ENGINE_COLLECT;
-    struct dh_control *c = run(s, &w, err);
+    struct dh_engine_process *c = run(s, &w, err);
     if (c) {
-        take(b, dh_control_region(c));
-        dh_subject_learn(s, &dh_control_region(c)->progress);
+        add_progress(b, dh_engine_process_region(c));
+        dh_subject_add_libraries(s, &dh_engine_process_region(c)->progress);
     }
-    dh_control_free(c);
+    dh_engine_process_free(c);
     return c;
 }
 
-/* Schedules that end with another status than an undisturbed one has do not belong to it. */
-static void keep_right_ones(struct dh_baseline *b)
+/* Schedules with another status than the one without preemption failed. */
+static void remove_wrong_status(struct dh_baseline *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n_outcomes; i++)
@@ -103,7 +105,7 @@ static void keep_right_ones(struct dh_baseline *b)
     b->n_outcomes = n;
 }
 
-bool dh_baseline_differs(const struct dh_baseline *b, bool errors)
+bool dh_baseline_output_varies(const struct dh_baseline *b, bool errors)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n_outcomes; i++) {
@@ -116,7 +118,7 @@ bool dh_baseline_differs(const struct dh_baseline *b, bool errors)
     return n * 4 > b->schedules || n > VARIES;
 }
 
-static void leave_out_what_varies(struct dh_baseline *b)
+static void ignore_varying_output(struct dh_baseline *b)
 {
     for (uint32_t i = 0; i < b->n_outcomes; i++) {
         if (b->output_varies)
@@ -140,16 +142,16 @@ bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t t
         return false;
     if (!b->n_outcomes && !b->cannot)
         b->cannot = dh_strdup("it never came to its end in runs without an adversary");
-    keep_right_ones(b);
-    b->output_varies = b->schedules < ENOUGH || dh_baseline_differs(b, false);
-    b->errors_vary = b->schedules < ENOUGH || dh_baseline_differs(b, true);
-    leave_out_what_varies(b);
+    remove_wrong_status(b);
+    b->output_varies = b->schedules < ENOUGH || dh_baseline_output_varies(b, false);
+    b->errors_vary = b->schedules < ENOUGH || dh_baseline_output_varies(b, true);
+    ignore_varying_output(b);
     uint64_t ended = b->ends[DH_ENGINE_DONE];
     b->operations = ended ? b->operations / ended : 0;
     return true;
 }
 
-static bool prints(const struct dh_baseline *b, const struct dh_engine_outcome *o, bool errors)
+static bool has_output(const struct dh_baseline *b, const struct dh_engine_outcome *o, bool errors)
 {
     for (uint32_t i = 0; i < b->n_outcomes; i++)
         if (errors ? b->outcomes[i].errors == o->errors : b->outcomes[i].output == o->output)
@@ -157,7 +159,7 @@ static bool prints(const struct dh_baseline *b, const struct dh_engine_outcome *
     return false;
 }
 
-bool dh_baseline_doubt(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
+bool dh_baseline_repeat(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
 {
     struct dh_baseline more = {0};
     bool output = b->output_varies, errors = b->errors_vary;
@@ -165,22 +167,22 @@ bool dh_baseline_doubt(struct dh_baseline *b, struct dh_subject *s, uint64_t tim
         return false;
     for (uint32_t i = 0; i < more.n_outcomes; i++) {
         const struct dh_engine_outcome *o = &more.outcomes[i];
-        b->output_varies |= o->status == b->status && !output && !prints(b, o, false);
-        b->errors_vary |= o->status == b->status && !errors && !prints(b, o, true);
+        b->output_varies |= o->status == b->status && !output && !has_output(b, o, false);
+        b->errors_vary |= o->status == b->status && !errors && !has_output(b, o, true);
     }
-    leave_out_what_varies(b);
+    ignore_varying_output(b);
     dh_baseline_release(&more);
     return b->output_varies != output || b->errors_vary != errors;
 }
 
-void dh_baseline_give_up_output(struct dh_baseline *b, const struct dh_engine_outcome *o)
+void dh_baseline_accept_output(struct dh_baseline *b, const struct dh_engine_outcome *o)
 {
-    b->output_varies |= !prints(b, o, false);
-    b->errors_vary |= !prints(b, o, true);
-    leave_out_what_varies(b);
+    b->output_varies |= !has_output(b, o, false);
+    b->errors_vary |= !has_output(b, o, true);
+    ignore_varying_output(b);
 }
 
-bool dh_baseline_right_end(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns)
+bool dh_baseline_collect_status(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns)
 {
     struct dh_err err = {0};
     bool ok = dh_baseline_collect(b, s, time_ns, &err) && !b->cannot && !b->no_threads && b->status == 0;
@@ -196,9 +198,10 @@ void dh_baseline_release(struct dh_baseline *b)
     b->cannot = NULL;
 }
 
-struct dh_adversary dh_baseline_adversary(const struct dh_baseline *b, const char *model, const uint8_t *marks)
+struct dh_adversary_setup dh_baseline_adversary(const struct dh_baseline *b, const char *model, const uint8_t *marks)
 {
-    struct dh_adversary a = {.marks = marks, .outcomes = b->outcomes, .n_outcomes = b->n_outcomes, .judges = true};
+    struct dh_adversary_setup a = {
+        .marks = marks, .outcomes = b->outcomes, .n_outcomes = b->n_outcomes, .judges = true};
     a.threads = b->threads + SPARE_THREADS;
     a.elements = b->elements;
     a.n_elements = b->n_elements;
@@ -220,25 +223,20 @@ static void read_found(struct dh_engine_control *c, const struct dh_baseline *b,
 {
     const struct dh_engine_found *f;
     for (uint64_t at = 0; (f = dh_engine_found_at(c, at));) {
-        uint32_t size = f->size;
-        if (size < sizeof *f || size > c->found_size - at || size % 8 || f->kind >= DH_ENGINE_ENDS ||
-            (uint64_t)f->n_decisions * sizeof *f->decisions > size - sizeof *f)
-            return;
-        at += size;
-        if (!is_failure(f->kind) || b->ends[f->kind])
-            continue;
-        struct dh_engine_found *copy = malloc(size);
+        struct dh_engine_found *copy = dh_found_end_copy(f, c->found_size - at);
         if (!copy)
-            abort();
-        memcpy(copy, f, size);
-        copy->text[DH_ENGINE_TEXT - 1] = 0;
-        dh_vec_push(&out->found, copy);
+            return;
+        at += copy->size;
+        if (is_failure(copy->kind) && !b->ends[copy->kind])
+            dh_vec_push(&out->found, copy);
+        else
+            free(copy);
     }
     if (out->found.n)
         qsort(out->found.at, out->found.n, sizeof *out->found.at, by_stale);
 }
 
-/* Ends that the baseline has, too, are not the variable's doing. */
+/* Ends of the baseline are no failures. */
 static void read_progress(const struct dh_engine_control *c, const struct dh_baseline *b, struct dh_trial_result *out)
 {
     const struct dh_engine_progress *p = &c->progress;
@@ -273,9 +271,7 @@ static void read_progress(const struct dh_engine_control *c, const struct dh_bas
 
 static void read_met(struct dh_engine_control *c, const uint8_t *marks, uint32_t places, struct dh_trial_result *out)
 {
-    out->met = calloc(places + 1, 1);
-    if (!out->met)
-        abort();
+    out->met = dh_xcalloc(places + 1, 1);
     for (uint32_t i = 0; i < places && i < c->adversary_size; i++)
         out->met[i] = marks && !marks[i] && dh_engine_adversary(c)[i] == DH_ENGINE_MET;
 }
@@ -283,9 +279,9 @@ static void read_met(struct dh_engine_control *c, const uint8_t *marks, uint32_t
 bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const struct dh_baseline *b,
                   struct dh_trial_result *out, struct dh_err *err)
 {
-    struct dh_work w = {.job = job_of(r->strategy ? r->strategy : "dpor", r->seed, r->schedules, r->time_ns),
-                        .visible = r->visible,
-                        .adversary = dh_baseline_adversary(b, r->model, r->marks)};
+    struct dh_engine_request w = {.job = job_of(r->strategy ? r->strategy : "dpor", r->seed, r->schedules, r->time_ns),
+                                  .visible = r->visible,
+                                  .adversary = dh_baseline_adversary(b, r->model, r->marks)};
     strncpy(w.job.heuristic, r->heuristic, sizeof w.job.heuristic - 1);
     if (r->systematic) /* all values in all schedules; whatever else races is looked for, and makes it inexact */
         w.job.flags = (w.job.flags | DH_ENGINE_SYSTEMATIC) & ~(uint32_t)DH_ENGINE_NO_ORDER;
@@ -296,15 +292,15 @@ bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const st
     uint64_t depth = (b->depth + b->operations_most) * DEEPER;
     w.job.depth_max = (uint32_t)(depth < DEPTH ? DEPTH : depth < DEPTH_MOST ? depth : DEPTH_MOST);
     *out = (struct dh_trial_result){0};
-    struct dh_control *c = run(s, &w, err);
+    struct dh_engine_process *c = run(s, &w, err);
     if (!c)
         return false;
-    read_progress(dh_control_region(c), b, out);
-    read_met(dh_control_region(c), r->marks, s->start.places, out);
+    read_progress(dh_engine_process_region(c), b, out);
+    read_met(dh_engine_process_region(c), r->marks, s->start.places, out);
     if (w.job.depth_max < MUCH_MORE * (b->depth + b->operations_most))
-        out->cut = 0; /* says nothing */
-    read_found(dh_control_region(c), b, out);
-    dh_control_free(c);
+        out->cut = 0; /* too few operations to count as slow */
+    read_found(dh_engine_process_region(c), b, out);
+    dh_engine_process_free(c);
     return true;
 }
 

@@ -1,14 +1,13 @@
 /* deadheat analyze: detectors on a recorded event stream. */
-#include "cmd/command.h"
-#include "cmd/meaning.h"
 #include "cmd/progress.h"
-#include "cmd/watch.h"
+#include "cmd/run_options.h"
 #include "finding/details.h"
 #include "finding/store.h"
-#include "report/json.h"
-#include "report/text.h"
+#include "finding/watch.h"
+#include "report/formats.h"
 #include "trace/rules.h"
 #include "trace/source.h"
+#include "trace/source_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ struct found {
 };
 
 struct results {
-    bool json;
+    const struct dh_report_format *format;
     DH_VEC(struct found) all;
 };
 
@@ -30,12 +29,9 @@ static bool take_finding(void *arg, const struct dh_finding *f)
     struct results *r = arg;
     struct dh_str out = {0};
     size_t i = 0;
-    if (r->json)
-        dh_report_json(&out, f);
-    else
-        dh_text_finding(&out, f);
     while (i < r->all.n && strcmp(r->all.at[i].id, f->id))
         i++;
+    r->format->finding(&out, i, f);
     if (i == r->all.n)
         dh_vec_push(&r->all, (struct found){.id = dh_strdup(f->id)});
     free(r->all.at[i].text);
@@ -57,14 +53,16 @@ static void release_results(struct results *r)
 
 static void print_results(const struct results *r, const char *path)
 {
-    if (r->json)
-        printf("{\"version\":1,\"findings\":[");
+    struct dh_str out = {0};
+    r->format->begin(&out);
     for (size_t i = 0; i < r->all.n; i++)
-        printf("%s%s", !r->json ? "" : i ? ",\n" : "\n", r->all.at[i].text);
-    if (r->json)
-        printf("\n]}\n");
-    else
+        dh_str_add(&out, r->all.at[i].text);
+    r->format->end(&out);
+    if (out.at)
+        fputs(out.at, stdout);
+    if (r->format->is_prose)
         printf("%zu finding%s in %s\n", r->all.n, r->all.n == 1 ? "" : "s", path);
+    dh_str_release(&out);
 }
 
 static bool store_results(const struct results *r, const char *db, const char *program, struct dh_err *err)
@@ -95,7 +93,7 @@ struct job {
     dh_detector_list detectors;
     struct dh_rules *rules;
     struct dh_source *source;
-    struct dh_meaning *meaning;
+    struct dh_source_names *meaning;
     struct dh_watch *watch;
     struct results results;
 };
@@ -103,7 +101,7 @@ struct job {
 static void release_job(struct job *j)
 {
     dh_watch_free(j->watch);
-    dh_meaning_free(j->meaning);
+    dh_source_names_free(j->meaning);
     dh_source_close(j->source);
     dh_rules_free(j->rules);
     dh_vec_release(&j->detectors);
@@ -113,29 +111,30 @@ static void release_job(struct job *j)
 static bool begin(struct job *j, struct dh_err *err)
 {
     const char *rules = dh_option_get(j->options, "rules");
-    struct dh_suspicions_sink sink = {.found = take_finding, .arg = &j->results};
-    struct dh_world_host words;
+    struct dh_finding_sink sink = {.found = take_finding, .arg = &j->results};
+    struct dh_run_host words;
     if (!dh_detectors_parse(dh_option_get(j->options, "detect"), &j->detectors, err))
         return dh_err_while(err, "reading --detect=%s", dh_option_get(j->options, "detect"));
     if (rules && !(j->rules = dh_rules_read(rules, err)))
         return false;
     if (!(j->source = dh_source_open(j->path, err)))
         return false;
-    j->meaning = dh_meaning_new(j->source);
-    bool own = dh_meaning_words(j->meaning, &words);
-    j->watch = dh_watch_new(dh_source_meta(j->source), own ? &words : NULL, &j->detectors, j->options, &sink, err);
+    j->meaning = dh_source_names_new(j->source);
+    bool own = dh_source_names_host(j->meaning, &words);
+    struct dh_detector_options options = dh_options_of_detectors(j->options);
+    j->watch = dh_watch_new(dh_source_meta(j->source), own ? &words : NULL, &j->detectors, &options, &sink, err);
     if (j->watch && own)
-        dh_suspicions_names(dh_watch_suspicions(j->watch), dh_meaning_name, j->meaning);
+        dh_suspicion_collector_set_namer(dh_watch_suspicions(j->watch), dh_source_names_address, j->meaning);
     return j->watch;
 }
 
 static bool feed(struct job *j, struct dh_err *err)
 {
     struct dh_progress progress = {.what = "analyze"};
-    struct dh_world_host host;
+    struct dh_run_host host;
     struct dh_event e;
     enum dh_source_answer a;
-    dh_suspicions_host(dh_watch_suspicions(j->watch), &host);
+    dh_suspicion_collector_fill_host(dh_watch_suspicions(j->watch), &host);
     struct dh_rules_filter *filter = dh_rules_filter_new(j->rules, &host);
     while ((a = dh_source_next(j->source, &e, err)) == DH_SOURCE_EVENT) {
         if (dh_rules_keeps(filter, &e))
@@ -143,7 +142,7 @@ static bool feed(struct job *j, struct dh_err *err)
         if (dh_progress_step(&progress)) {
             uint64_t at, of;
             dh_source_progress(j->source, &at, &of);
-            dh_progress_tell(&progress, at, of);
+            dh_progress_show(&progress, at, of);
         }
     }
     dh_progress_end(&progress);
@@ -153,7 +152,7 @@ static bool feed(struct job *j, struct dh_err *err)
     return a == DH_SOURCE_END;
 }
 
-static void tell_counts(const struct job *j)
+static void print_counts(const struct job *j)
 {
     struct dh_str text = {0};
     dh_watch_count(j->watch, &text);
@@ -162,16 +161,16 @@ static void tell_counts(const struct job *j)
     dh_str_release(&text);
 }
 
-static int tell(struct job *j)
+static int report(struct job *j)
 {
     struct dh_err err = {0};
     const struct dh_meta *meta = dh_source_meta(j->source);
     const char *db = dh_option_get(j->options, "db"), *program = meta && meta->program ? meta->program : j->path;
     if (dh_source_is_cut(j->source))
-        dh_complain("analyze: %s; what it holds was analysed", dh_source_cut_text(j->source));
+        dh_notice("analyze: %s; what it holds was analysed", dh_source_cut_text(j->source));
     print_results(&j->results, j->path);
     if (dh_option_given(j->options, "counts"))
-        tell_counts(j);
+        print_counts(j);
     if (db && !store_results(&j->results, db, program, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
     return j->results.all.n ? DH_EXIT_FINDINGS : DH_EXIT_OK;
@@ -182,10 +181,10 @@ static int analyze(const struct dh_parsed *p, const char *path)
     struct dh_err err = {0};
     struct job j = {.options = p, .path = path};
     int code = DH_EXIT_USAGE;
-    j.results.json = strcmp(dh_option_get(p, "format"), "json") == 0;
+    j.results.format = dh_report_format_find(dh_option_get(p, "format"));
     if (begin(&j, &err)) {
         bool whole = feed(&j, &err);
-        code = tell(&j);
+        code = report(&j);
         code = whole ? code : DH_EXIT_USAGE;
     }
     if (err.text)
@@ -205,7 +204,7 @@ static int run_analyze(const struct dh_command *self, int argc, char **argv)
     if (done)
         code = DH_EXIT_OK;
     else if (dh_operands(p, &operands) != 1)
-        dh_complain("analyze: name one trace; 'deadheat analyze --help' tells more");
+        dh_notice("analyze: name one trace; 'deadheat analyze --help' tells more");
     else
         code = analyze(p, operands[0]);
     dh_parsed_free(p);
@@ -214,7 +213,7 @@ static int run_analyze(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"detect", DH_OPTION_STRING, "DETECTOR,...", "all", "detectors to run; 'all' is every one that watches events"},
-    {"format", DH_OPTION_CHOICE, "text|json", "text",
+    {"format", DH_OPTION_CHOICE, dh_report_format_choice, dh_report_format_default,
      "reports for people, or a JSON document as 'deadheat report' has"},
     {"db", DH_OPTION_STRING, "FILE", NULL, "store of findings that they are added to; made if missing"},
     {"rules", DH_OPTION_STRING, "FILE", NULL,

@@ -1,14 +1,15 @@
-/* deadheat check: build if needed, the whole chain (check_chain.c), the table of what came of it (check_table.c). */
+/* deadheat check: build if needed, the whole chain (check/chain.h), the table of its findings (check_table.c). */
 #include "base/str.h"
 #include "check/chain.h"
 #include "cmd/check_table.h"
 #include "cmd/command.h"
-#include "cmd/launch.h"
-#include "cmd/prove_goals.h"
+#include "cmd/terminal.h"
 #include "host/file.h"
+#include "host/process.h"
 #include "host/resources.h"
 #include "image/container.h"
-#include "prove/control.h"
+#include "prove/engine_process.h"
+#include "report/formats.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 
 enum { DH_EXIT_INTERRUPTED = 130 };
 
-/* Suffixes of what goes into a program, and which command it asks for. */
+/* Suffixes of compiler inputs, and the compiler command they need. */
 static const struct {
     const char *suffix, *compiler;
 } languages[] = {
@@ -41,6 +42,7 @@ struct task {
     char **sources;    /* none: argv is a program */
     int n_sources;
     bool suspected; /* they are rows of the table, too */
+    const struct dh_report_format *format;
     struct dh_argv argv;
 };
 
@@ -91,7 +93,7 @@ static bool build(struct task *t, int *code)
     }
     *code = ok ? DH_EXIT_USAGE : dh_fail(&err, DH_EXIT_FAILURE);
     if (ok && status != 0) {
-        dh_complain("check: not built: see above");
+        dh_notice("check: not built: see above");
         ok = false;
     }
     if (ok)
@@ -104,37 +106,48 @@ static bool build(struct task *t, int *code)
     return ok;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static bool is_seen(const struct dh_found *found)
 {
     for (size_t i = 0; i < found->at.n; i++)
-        if (dh_found_level(found->at.at[i]))
+        if (found->at.at[i]->level >= DH_LEVEL_OBSERVED)
             return true;
     return false;
 }
 
 /* Exit code 66 is that of the runtime when something was found. */
-static void tell_status(const struct dh_check *c, bool seen)
+static void print_status(const struct dh_check *c, bool seen)
 {
     if (c->status == 0 || c->status_is_ours || (seen && dh_status_code(c->status) == 66))
         return;
-    char *words = dh_status_words(c->status);
-    dh_complain("check: the program ended with %s", words);
+    char *words = dh_status_text(c->status);
+    dh_notice("check: the program ended with %s", words);
     free(words);
 }
 
-/* A file of what came through a pipe is for the witnesses that name it. */
+/* The copy of piped input is kept for witnesses that name it. */
 static void forget_input(struct dh_check *c, const struct dh_found *found)
 {
     for (size_t i = 0; i < found->at.n; i++)
-        if (dh_found_level(found->at.at[i]) == 2)
+        if (found->at.at[i]->level == DH_LEVEL_PROVEN)
             return;
     if (c->input.is_kept && c->input.path)
         unlink(c->input.path);
 }
 
-static int tell(struct task *t)
+static void print_document(const struct dh_report_format *format, const struct dh_found *found)
+{
+    struct dh_str out = {0};
+    format->begin(&out);
+    for (size_t i = 0; i < found->at.n; i++)
+        format->finding(&out, i, found->at.at[i]);
+    format->end(&out);
+    fputs(out.at, stdout);
+    dh_str_release(&out);
+}
+
+static int report(struct task *t)
 {
     struct dh_err err = {0};
     struct dh_found found;
@@ -143,14 +156,43 @@ static int tell(struct task *t)
         return dh_fail(&err, DH_EXIT_FAILURE);
     bool seen = is_seen(&found), died = WIFSIGNALED(c->status) && !c->status_is_ours;
     fflush(stdout);
-    tell_status(c, found.at.n);
-    if (c->as_json)
-        dh_check_json_print(&found);
-    else
+    print_status(c, found.at.n);
+    if (t->format->is_prose)
         dh_check_table_print(c, &found, t->suspected);
+    else
+        print_document(t->format, &found);
     forget_input(c, &found);
     dh_found_release(&found);
     return seen || died ? DH_EXIT_FINDINGS : c->interrupted ? DH_EXIT_INTERRUPTED : DH_EXIT_OK;
+}
+
+/* ---- stages ---- */
+
+static void scan(const struct dh_check *c)
+{
+    struct dh_argv words = {0};
+    dh_argv_add(&words, "scan");
+    dh_argv_addf(&words, "--db=%s", c->db);
+    if (c->suppressions)
+        dh_argv_addf(&words, "--suppressions=%s", c->suppressions);
+    dh_argv_add(&words, c->program);
+    dh_command_scan.run(&dh_command_scan, words.n, words.at);
+    dh_argv_release(&words);
+}
+
+static void print_progress(const char *stage, uint64_t left_ns, const char *now)
+{
+    char line[DH_STAGE_WORDS + 64] = "";
+    if (now)
+        snprintf(line, sizeof line, "check: %-8s %3.0f s left  %s", stage, (double)left_ns / 1e9, now);
+    fprintf(stderr, "\r\033[K%.*s", (int)dh_terminal_width(STDERR_FILENO, 80) - 1, line);
+    fflush(stderr);
+}
+
+static void print_stage(const char *stage, uint64_t took_ns, const char *said)
+{
+    fprintf(stderr, "check: %-8s %5.1f s  %s\n", stage, (double)took_ns / 1e9, said);
+    fflush(stderr);
 }
 
 /* ---- the job ---- */
@@ -159,7 +201,7 @@ static bool find_program(struct task *t)
 {
     char **name = &t->argv.at[0], *found = dh_program_find(*name);
     if (!found) {
-        dh_complain("check: %s: %s", *name, strchr(*name, '/') ? strerror(errno) : "not found on PATH");
+        dh_notice("check: %s: %s", *name, strchr(*name, '/') ? strerror(errno) : "not found on PATH");
         return false;
     }
     struct dh_check *c = &t->check;
@@ -172,7 +214,7 @@ static bool find_program(struct task *t)
     return c->program;
 }
 
-/* A store that cannot be used is told before anything is done. */
+/* A store that cannot be used is an error before anything is done. */
 static bool open_store(struct dh_check *c)
 {
     struct dh_err err = {0};
@@ -195,15 +237,17 @@ static int check_program(struct task *t)
     free(folder);
     if (!ok)
         return dh_fail(&err, t->input ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
-    c->talk = dh_talk_new();
-    if (!c->talk) {
-        dh_complain("check: no memory");
-        return DH_EXIT_FAILURE;
-    }
+    c->state = dh_stage_state_new(&err);
+    if (!c->state)
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    struct dh_check_host host = {scan, isatty(STDERR_FILENO) ? print_progress : NULL, print_stage};
+    c->host = &host;
     dh_stage_watch_signals();
-    int code = dh_check_chain(c);
-    code = code == DH_EXIT_OK ? tell(t) : code;
-    dh_talk_free(c->talk);
+    static const int codes[] = {
+        [DH_STAGE_DONE] = DH_EXIT_OK, [DH_STAGE_USAGE] = DH_EXIT_USAGE, [DH_STAGE_FAILED] = DH_EXIT_FAILURE};
+    int code = codes[dh_check_chain(c)];
+    code = code == DH_EXIT_OK ? report(t) : code;
+    dh_stage_state_free(c->state);
     return code;
 }
 
@@ -211,7 +255,7 @@ static int check(struct task *t)
 {
     struct dh_check *c = &t->check;
     int code;
-    if (!dh_launch_check_suppressions("check", c->suppressions))
+    if (!dh_suppressions_option_check("check", c->suppressions))
         return DH_EXIT_USAGE;
     if (!open_store(c))
         return DH_EXIT_FAILURE;
@@ -230,7 +274,7 @@ static bool read_operands(struct task *t, char **operands, int n, int before)
     while (sources < before && compiler_of(operands[sources]))
         sources++;
     if (sources && sources < before) {
-        dh_complain("check: '%s' is no C or C++ source; arguments of the program follow '--'", operands[sources]);
+        dh_notice("check: '%s' is no C or C++ source; arguments of the program follow '--'", operands[sources]);
         return false;
     }
     t->sources = operands;
@@ -240,7 +284,7 @@ static bool read_operands(struct task *t, char **operands, int n, int before)
     dh_argv_add_all(&t->argv, operands + sources, n - sources);
     if (t->argv.n)
         return true;
-    dh_complain("check: name a source file or a program: deadheat check FILE.c | -- PROG args");
+    dh_notice("check: name a source file or a program: deadheat check FILE.c | -- PROG args");
     return false;
 }
 
@@ -259,7 +303,7 @@ static bool read_time(const struct dh_parsed *p, const char *option, bool may_be
     *ns = text ? 0 : UINT64_MAX;
     if (!text || (may_be_no && strcmp(text, "no") == 0) || dh_read_time(text, ns))
         return true;
-    dh_complain("check: --%s=%s: expected a time such as 5s or 500ms%s", option, text, may_be_no ? ", or no" : "");
+    dh_notice("check: --%s=%s: expected a time such as 5s or 500ms%s", option, text, may_be_no ? ", or no" : "");
     return false;
 }
 
@@ -269,12 +313,18 @@ static bool read_options(const struct dh_parsed *p, struct task *t)
     if (!read_time(p, "budget", false, &c->budget_ns) || !read_time(p, "prove", true, &c->prove_ns) ||
         !read_time(p, "classify", true, &c->classify_ns))
         return false;
+    const char *schedules = dh_option_get(p, "schedules");
+    if (schedules && !dh_read_count(schedules, &c->schedules)) {
+        dh_notice("check: --schedules=%s: expected a number from 1", schedules);
+        return false;
+    }
     c->db = dh_option_get(p, "db");
     c->suppressions = dh_option_get(p, "suppressions");
     c->only_run = !c->prove_ns && !dh_option_given(p, "classify");
     c->heals = !dh_option_given(p, "no-heal");
-    c->as_json = strcmp(dh_option_get(p, "format"), "json") == 0;
-    c->tells_all = dh_option_given(p, "rounds");
+    t->format = dh_report_format_find(dh_option_get(p, "format"));
+    c->keeps_stdout = !t->format->is_prose;
+    c->reports_all = dh_option_given(p, "rounds");
     t->input = dh_option_get(p, "input");
     t->suspected = dh_option_given(p, "suspected");
     return true;
@@ -314,6 +364,9 @@ static const struct dh_option options[] = {
      "nothing else"},
     {"classify", DH_OPTION_STRING, "TIME|no", NULL,
      "at most so much of it for trying whether races matter ('deadheat classify' has more)"},
+    {"schedules", DH_OPTION_STRING, "N", NULL,
+     "at most so many per search, and one search for each finding: what comes of it is the same on a busy machine, if "
+     "the budget is large enough"},
     {"no-heal", DH_OPTION_FLAG, NULL, NULL, "no policy is written"},
     {"input", DH_OPTION_STRING, "FILE", NULL,
      "standard input of the program; without it ours, which is kept for the runs behind the first"},
@@ -321,7 +374,7 @@ static const struct dh_option options[] = {
      "what is only suspected is in the table, too, instead of a line that counts it"},
     {"rounds", DH_OPTION_FLAG, NULL, NULL,
      "a line for every stage of every round, not only the first and those with news"},
-    {"format", DH_OPTION_CHOICE, "text|json", "text",
+    {"format", DH_OPTION_CHOICE, dh_report_format_choice, dh_report_format_default,
      "the table, or all findings as the JSON document of 'deadheat report'; the program's output goes to standard "
      "error then"},
     {0}};

@@ -2,7 +2,6 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
-#include "report/json.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -69,17 +68,17 @@ static void add_report(struct dh_str *s, const struct dh_check *c, const struct 
 static char *next_of(const struct dh_check *c, const struct dh_finding *f)
 {
     struct dh_str s = {0};
-    bool race = strcmp(f->kind, "race") == 0, judged = strcmp(f->verdict, "none") != 0;
-    bool healed = strcmp(f->healing, "none") != 0 && access(c->policy, R_OK) == 0;
+    bool race = f->kind == DH_FINDING_RACE, judged = f->verdict != DH_VERDICT_NONE;
+    bool healed = f->healing != DH_HEALING_NONE && access(c->policy, R_OK) == 0;
     if (healed) {
         dh_str_add(&s, "deadheat run");
         add_option(&s, "--heal=", c->policy);
         add_program(&s, c, true);
-    } else if (c->is_searchable && !dh_found_level(f) && dh_found_is_searched(f))
+    } else if (c->is_searchable && f->level == DH_LEVEL_SUSPECTED && dh_found_is_searched(f))
         add_search(&s, c, "prove", " --budget=5m", f);
     else if (c->is_searchable && race && !judged)
         add_search(&s, c, "classify", " --budget=1m", f);
-    else if (f->witness[0] && strcmp(f->verdict, "no-failure") != 0) {
+    else if (f->witness[0] && f->verdict != DH_VERDICT_NO_FAILURE) {
         dh_str_add(&s, "deadheat replay ");
         add_word(&s, dh_text_path(f->witness));
         add_program(&s, c, false);
@@ -101,11 +100,11 @@ static const char *or_dash(const char *word)
 static void cells_of(const struct dh_finding *f, char *out[COLUMNS])
 {
     out[FINDING] = dh_format("%.8s", f->id);
-    out[KIND] = dh_strdup(f->kind);
+    out[KIND] = dh_strdup(dh_finding_kind_name(f->kind));
     out[VARIABLE] = f->type[0] ? dh_format("%s (%s)", f->variable, f->type) : dh_strdup(f->variable);
-    out[LEVEL] = dh_strdup(f->level);
-    out[VERDICT] = dh_strdup(or_dash(f->verdict));
-    out[HEALING] = dh_strdup(or_dash(f->healing));
+    out[LEVEL] = dh_strdup(dh_finding_level_name(f->level));
+    out[VERDICT] = dh_strdup(or_dash(dh_finding_verdict_name(f->verdict)));
+    out[HEALING] = dh_strdup(or_dash(dh_finding_healing_name(f->healing)));
 }
 
 static void print_cells(const char *const *cells, const int *widths, const char *next)
@@ -145,10 +144,10 @@ static void print_places(const struct dh_finding *f)
     }
 }
 
-/* What comes between the accesses of a variable that races is the race. */
+/* An atomicity violation on a variable that races is part of the race. */
 static bool is_part_of(const struct dh_finding *row, const struct dh_finding *f)
 {
-    return strcmp(row->kind, f->kind) == 0 || (strcmp(row->kind, "race") == 0 && strcmp(f->kind, "atomicity") == 0);
+    return row->kind == f->kind || (row->kind == DH_FINDING_RACE && f->kind == DH_FINDING_ATOMICITY);
 }
 
 /* Findings of one kind on one variable are one row, that of the first; `more` counts the others. */
@@ -171,7 +170,7 @@ static void gather(const struct dh_found *found, bool suspected, row_vec *rows)
 {
     for (size_t i = 0; i < found->at.n; i++) {
         const struct dh_finding *f = found->at.at[i];
-        if (!dh_found_level(f) && !suspected)
+        if (f->level == DH_LEVEL_SUSPECTED && !suspected)
             continue;
         struct row *like = row_like(rows, f);
         if (like)
@@ -221,24 +220,23 @@ static void print_rows(const struct dh_check *c, const row_vec *rows)
 /* ": 1 proven, 2 observed", unless all are alike. */
 static void print_levels(const struct dh_found *found, bool suspected)
 {
-    static const char *const words[] = {"suspected", "observed", "proven"};
-    size_t n[3] = {0}, all = 0, printed = 0;
+    size_t n[DH_LEVEL_COUNT] = {0}, all = 0, printed = 0;
     for (size_t i = 0; i < found->at.n; i++)
-        n[dh_found_level(found->at.at[i])]++;
-    all = n[2] + n[1] + (suspected ? n[0] : 0);
+        n[found->at.at[i]->level]++;
+    all = n[DH_LEVEL_PROVEN] + n[DH_LEVEL_OBSERVED] + (suspected ? n[DH_LEVEL_SUSPECTED] : 0);
     printf("%zu finding%s", all, all == 1 ? "" : "s");
-    for (int k = 2; k >= (suspected ? 0 : 1); k--)
+    for (int k = DH_LEVEL_PROVEN; k >= (suspected ? DH_LEVEL_SUSPECTED : DH_LEVEL_OBSERVED); k--)
         if (n[k] && n[k] < all)
-            printf("%s%zu %s", printed++ ? ", " : ": ", n[k], words[k]);
+            printf("%s%zu %s", printed++ ? ", " : ": ", n[k], dh_finding_level_name((uint32_t)k));
 }
 
-/* Suspicions on what is a row already say nothing new. */
+/* Suspicions on a variable that has a row already do not count. */
 static bool counts(const struct dh_finding *f, row_vec *rows)
 {
-    return !dh_found_level(f) && !row_like(rows, f);
+    return f->level == DH_LEVEL_SUSPECTED && !row_like(rows, f);
 }
 
-/* By whom, so that one can see what it rests on. */
+/* By detector. */
 static size_t count_suspicions(const struct dh_found *found, row_vec *rows, struct dh_str *by)
 {
     size_t all = 0;
@@ -275,9 +273,9 @@ static void print_suspicions(const struct dh_check *c, const struct dh_found *fo
 static void print_effort(const struct dh_check *c)
 {
     printf("deadheat: nothing found in %u run%s", c->runs, c->runs == 1 ? "" : "s");
-    if (c->talk->schedules)
-        printf(" and %llu schedules%s", (unsigned long long)c->talk->schedules,
-               c->talk->exhausted ? ", which are all there are with this input" : "");
+    if (c->state->schedules)
+        printf(" and %llu schedules%s", (unsigned long long)c->state->schedules,
+               c->state->exhausted ? ", which are all there are with this input" : "");
     printf("\n");
 }
 
@@ -297,15 +295,4 @@ void dh_check_table_print(const struct dh_check *c, const struct dh_found *found
     if (!suspected)
         print_suspicions(c, found, &rows);
     dh_vec_release(&rows);
-}
-
-void dh_check_json_print(const struct dh_found *found)
-{
-    struct dh_str out = {0};
-    for (size_t i = 0; i < found->at.n; i++) {
-        dh_str_add(&out, i ? ",\n" : "\n");
-        dh_report_json(&out, found->at.at[i]);
-    }
-    printf("{\"version\":1,\"findings\":[%s%s]}\n", out.n ? out.at : "", out.n ? "\n" : "");
-    dh_str_release(&out);
 }

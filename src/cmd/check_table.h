@@ -1,4 +1,4 @@
-/* What check came to: a table of what was seen and what to type next, a line for what is only suspected. Layer: cmd. */
+/* The result of check: a table of findings with the command to type next, a line that counts suspicions. Layer: cmd. */
 #ifndef DH_CMD_CHECK_TABLE_H
 #define DH_CMD_CHECK_TABLE_H
 
@@ -6,6 +6,5 @@
 
 /* `suspected`: suspicions are rows, too. */
 void dh_check_table_print(const struct dh_check *c, const struct dh_found *found, bool suspected);
-void dh_check_json_print(const struct dh_found *found);
 
 #endif

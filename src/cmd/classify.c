@@ -1,20 +1,17 @@
 /* deadheat classify: does a race matter? Runs with stale but legal values, what fails, and the table of it. */
 #include "base/str.h"
+#include "classify/keep.h"
 #include "classify/oracle.h"
-#include "cmd/classify_keep.h"
 #include "cmd/classify_print.h"
-#include "cmd/command.h"
-#include "cmd/open_program.h"
-#include "cmd/prove_goals.h"
+#include "cmd/run_options.h"
+#include "cmd/terminal.h"
 
-#include <ctype.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define BASELINE_NS 3000000000ull
+#define BASELINE_LEAST_NS 3000000000ull
 
 struct classifying {
     const struct dh_parsed *parsed;
@@ -30,24 +27,7 @@ struct classifying {
     unsigned destructive;
 };
 
-/* ---- interrupting ---- */
-
-static volatile sig_atomic_t asked_to_stop;
-
-static void stop_soon(int signal)
-{
-    (void)signal;
-    if (asked_to_stop++) /* twice: at once */
-        _exit(130);
-}
-
-static bool interrupted(void *arg)
-{
-    (void)arg;
-    return asked_to_stop;
-}
-
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static void progress(void *arg, const char *variable, const char *what, uint64_t left_ns)
 {
@@ -62,7 +42,7 @@ static bool classified(void *arg, const struct dh_classified *d)
     struct dh_err err = {0};
     char *path;
     dh_classified_table_add(&c->table, d);
-    c->destructive += strcmp(d->verdict, "destructive") == 0;
+    c->destructive += d->verdict == DH_VERDICT_DESTRUCTIVE;
     progress(c, NULL, NULL, 0);
     bool ok = dh_classified_keep(d, &c->subject, c->db, c->folder, &path, &err);
     if (!ok)
@@ -79,33 +59,40 @@ static bool classified(void *arg, const struct dh_classified *d)
 
 /* ---- the job ---- */
 
+static uint64_t baseline_ns(const struct classifying *c)
+{
+    uint64_t part = c->options.budget_ns / 4;
+    return part > BASELINE_LEAST_NS ? part : BASELINE_LEAST_NS;
+}
+
 static int no_baseline(struct classifying *c)
 {
     if (c->baseline.no_threads) {
-        dh_complain("classify: %s ended without having created a thread: nobody else can read what it writes",
-                    c->subject.called);
+        dh_notice("classify: %s ended without having created a thread: nobody else can read what it writes",
+                  c->subject.called);
         return DH_EXIT_USAGE;
     }
-    char *words = dh_subject_explain(&c->subject, c->baseline.cannot);
-    dh_complain("classify: %s: no baseline: %s", c->subject.called, words);
+    char *words = dh_subject_explain_places(&c->subject, c->baseline.cannot);
+    dh_notice("classify: %s: no baseline: %s", c->subject.called, words);
     free(words);
     return DH_EXIT_FAILURE;
 }
 
-/* What the engine cannot host runs free. */
+/* A program that the engine cannot host runs free. */
 static bool collect_baseline(struct classifying *c, struct dh_err *err)
 {
-    progress(c, "baseline", "every variable as it is", BASELINE_NS);
-    bool ok = dh_baseline_collect(&c->baseline, &c->subject, BASELINE_NS, err);
+    uint64_t time_ns = baseline_ns(c);
+    progress(c, "baseline", "every variable as it is", time_ns);
+    bool ok = dh_baseline_collect(&c->baseline, &c->subject, time_ns, err);
     progress(c, NULL, NULL, 0);
-    bool talks = ok && !c->quiet && !c->as_json;
+    bool prints = ok && !c->quiet && !c->as_json;
     if (ok && c->baseline.cannot && !c->options.model) {
-        char *words = dh_subject_explain(&c->subject, c->baseline.cannot);
-        if (talks)
+        char *words = dh_subject_explain_places(&c->subject, c->baseline.cannot);
+        if (prints)
             printf("threads run free, nothing will replay: the engine cannot run %s: %s\n\n", c->subject.called, words);
         c->options.free = true;
         free(words);
-    } else if (talks && !c->baseline.no_threads && !c->baseline.cannot)
+    } else if (prints && !c->baseline.no_threads && !c->baseline.cannot)
         dh_baseline_print(&c->baseline);
     return ok;
 }
@@ -113,15 +100,12 @@ static bool collect_baseline(struct classifying *c, struct dh_err *err)
 static int run_campaign(struct classifying *c)
 {
     struct dh_err err = {0};
-    struct dh_classify_host host = {progress, classified, interrupted, c};
-    struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
-    sigaction(SIGINT, &stop, &old_int);
-    sigaction(SIGTERM, &stop, &old_term);
+    struct dh_classify_host host = {progress, classified, dh_interrupted, c};
+    dh_interrupts_begin();
     bool ok = c->options.free || collect_baseline(c, &err);
     bool has_baseline = ok && (c->options.free || (!c->baseline.no_threads && !c->baseline.cannot));
     ok = ok && (!has_baseline || dh_classify(&c->subject, &c->baseline, &c->variables, &c->options, &host, &err));
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
+    dh_interrupts_end();
     progress(c, NULL, NULL, 0);
     if (!ok)
         return err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
@@ -138,13 +122,13 @@ static bool take_named(struct classifying *c, const char *name, int *code)
 {
     struct dh_str near = {0};
     dh_str_add(&near, "");
-    bool ok = dh_racy_variables_name(&c->variables, &c->subject, name, &near);
+    bool ok = dh_racy_variables_add_by_name(&c->variables, &c->subject, name, &near);
     if (!ok) {
         for (char *p = near.at; *p; p++)
             if (*p == '\n')
                 *p = p[1] ? ',' : 0;
-        dh_complain("classify: --variable=%s: no such variable in %s%s%s", name, c->subject.called,
-                    near.at[0] ? "; there are: " : "", near.at);
+        dh_notice("classify: --variable=%s: no such variable in %s%s%s", name, c->subject.called,
+                  near.at[0] ? "; there are: " : "", near.at);
         *code = DH_EXIT_USAGE;
     }
     dh_str_release(&near);
@@ -153,7 +137,7 @@ static bool take_named(struct classifying *c, const char *name, int *code)
     struct dh_racy_variable *v = &c->variables.at.at[0];
     for (size_t i = 0; i < c->races.at.n; i++)
         if (strcmp(c->races.at.at[i]->variable, name) == 0)
-            dh_racy_variable_take(v, &c->subject, c->races.at.at[i]);
+            dh_racy_variable_add_finding(v, &c->subject, c->races.at.at[i]);
     return true;
 }
 
@@ -165,19 +149,19 @@ static bool take_found(struct classifying *c, const char *id, int *code)
     if (c->variables.at.n)
         return true;
     if (elsewhere)
-        dh_complain("classify: the places of %zu race%s in %s are not in this build of %s; check it again", elsewhere,
-                    elsewhere == 1 ? "" : "s", c->db, c->subject.called);
+        dh_notice("classify: the places of %zu race%s in %s are not in this build of %s; check it again", elsewhere,
+                  elsewhere == 1 ? "" : "s", c->db, c->subject.called);
     else if (id)
-        dh_complain("classify: no race %s that was observed or proven in %s", id, c->db);
+        dh_notice("classify: no race %s that was observed or proven in %s", id, c->db);
     else
-        dh_complain("classify: %s holds no race of %s that was observed or proven; 'deadheat check -- %s' looks for "
-                    "them, --variable=NAME takes any variable",
-                    c->db, c->subject.called, c->subject.called);
+        dh_notice("classify: %s holds no race of %s that was observed or proven; 'deadheat check -- %s' looks for "
+                  "them, --variable=NAME takes any variable",
+                  c->db, c->subject.called, c->subject.called);
     *code = DH_EXIT_USAGE;
     return false;
 }
 
-/* A command that refuses what the program prints when nobody disturbs it judges nothing. */
+/* An oracle that refuses the output of an undisturbed run judges nothing. */
 static bool oracle_holds(struct classifying *c, int *code)
 {
     struct dh_err err = {0};
@@ -204,19 +188,6 @@ static int classify_program(struct classifying *c)
     return code;
 }
 
-static bool read_number(const struct dh_parsed *p, const char *option, uint64_t most, uint64_t *out)
-{
-    const char *text = dh_option_get(p, option);
-    char *end;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (isdigit((unsigned char)text[0]) && !*end && n && n <= most) {
-        *out = n;
-        return true;
-    }
-    dh_complain("classify: --%s=%s: expected a number from 1 to %llu", option, text, (unsigned long long)most);
-    return false;
-}
-
 static bool read_options(const struct dh_parsed *p, struct dh_classify_options *o)
 {
     const char *budget = dh_option_get(p, "budget");
@@ -226,10 +197,13 @@ static bool read_options(const struct dh_parsed *p, struct dh_classify_options *
                                       .free = dh_option_given(p, "free-running"),
                                       .systematic = dh_option_given(p, "systematic")};
     if (!dh_read_time(budget, &o->budget_ns)) {
-        dh_complain("classify: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
+        dh_notice("classify: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
     }
-    return read_number(p, "runs", 1000000000, &o->runs) && read_number(p, "seed", UINT32_MAX, &o->seed);
+    if (!dh_option_number(p, "runs", 1, 1000000000, &o->runs) || !dh_option_number(p, "seed", 1, UINT32_MAX, &o->seed))
+        return false;
+    o->runs_most = dh_option_given(p, "runs") ? o->runs : 0;
+    return true;
 }
 
 static int classify_with(const struct dh_parsed *parsed)
@@ -268,7 +242,8 @@ static const struct dh_option options[] = {
     {"alone", DH_OPTION_FLAG, NULL, NULL, "one variable at a time, and no groups of those that do no harm alone"},
     {"systematic", DH_OPTION_FLAG, NULL, NULL,
      "all values in all schedules instead of chance, as far as the budget goes; says so if that was all there is"},
-    {"runs", DH_OPTION_STRING, "N", "100", "runs of each heuristic"},
+    {"runs", DH_OPTION_STRING, "N", "100",
+     "runs of each heuristic; with --systematic, as many as there are unless this is given"},
     {"seed", DH_OPTION_STRING, "N", "1", "of what is chosen at random"},
     {"input", DH_OPTION_STRING, "FILE", NULL, "standard input of the program; without it there is none"},
     {"-o", DH_OPTION_STRING, "FOLDER", NULL, "where witnesses go; without it the folder 'witnesses' beside the store"},

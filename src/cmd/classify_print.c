@@ -1,6 +1,6 @@
 #include "cmd/classify_print.h"
 
-#include "prove/show.h"
+#include "prove/schedule_text.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void print_failure(const struct dh_classified *d, struct dh_subject *s, c
         "kernel threads\n",
         d->failed->model, d->failed->title, (unsigned long long)d->failed->failed, (unsigned long long)d->failed->runs,
         stale, stale == 1 ? "" : "s", d->run.stale_before, d->run.schedule.n);
-    dh_show(&steps, s, &d->run.schedule, d->run.end, terminal_width(), whole);
+    dh_schedule_text(&steps, s, &d->run.schedule, d->run.end, terminal_width(), whole);
     printf("\n%s\n  deadheat replay %s -- %s\n", steps.at, dh_text_path(path), s->called);
     dh_str_release(&steps);
 }
@@ -87,13 +87,13 @@ static void print_pairs(const struct dh_classified *d)
             printf("%s", k ? " / " : "");
             print_place(&p->finding->accesses.at[k]);
         }
-        printf(": %s, %s\n", p->verdict, p->why);
+        printf(": %s, %s\n", dh_finding_verdict_name(p->verdict), p->why);
     }
 }
 
 void dh_classified_print(const struct dh_classified *d, struct dh_subject *s, const char *path, bool whole)
 {
-    printf("%s: %s", d->verdict, d->variable->name);
+    printf("%s: %s", dh_finding_verdict_name(d->verdict), d->variable->name);
     for (size_t i = 0; i < d->variable->findings.n; i++)
         printf("%s%.8s%s", i ? " " : "  [", d->variable->findings.at[i]->id,
                i + 1 == d->variable->findings.n ? "]" : "");
@@ -119,8 +119,9 @@ void dh_classified_print(const struct dh_classified *d, struct dh_subject *s, co
 
 void dh_classified_table_add(struct dh_classified_table *t, const struct dh_classified *c)
 {
-    struct dh_classified_row row = {
-        .name = dh_strdup(c->variable->name), .verdict = c->verdict, .n_columns = c->n_columns};
+    struct dh_classified_row row = {.name = dh_strdup(c->variable->name),
+                                    .verdict = dh_finding_verdict_name(c->verdict),
+                                    .n_columns = c->n_columns};
     memcpy(row.columns, c->columns, sizeof row.columns);
     dh_vec_push(&t->rows, row);
 }

@@ -1,4 +1,4 @@
-/* What classifying came to, in words and as the table of 004 (Fig. 9). Layer: cmd. */
+/* Verdicts in words and as the table of 004 (Fig. 9). Layer: cmd. */
 #ifndef DH_CMD_CLASSIFY_PRINT_H
 #define DH_CMD_CLASSIFY_PRINT_H
 

@@ -4,9 +4,11 @@
 #define DH_CMD_COMMAND_H
 
 #include "host/err.h"
+#include "host/notice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { DH_EXIT_OK = 0, DH_EXIT_FINDINGS = 1, DH_EXIT_USAGE = 2, DH_EXIT_FAILURE = 3 };
 
@@ -38,7 +40,9 @@ struct dh_parsed *dh_options_parse(const struct dh_command *c, int argc, char **
 void dh_parsed_free(struct dh_parsed *p);
 const char *dh_option_get(const struct dh_parsed *p, const char *name); /* value, default, or NULL */
 bool dh_option_given(const struct dh_parsed *p, const char *name);
-/* What is left, after "--" too; ends with NULL, as exec wants it. */
+/* The number that the option has, if it has a value; another value prints a line and answers false. */
+bool dh_option_number(const struct dh_parsed *p, const char *name, uint64_t least, uint64_t most, uint64_t *out);
+/* Operands, also those after "--"; ends with NULL, as exec wants it. */
 int dh_operands(const struct dh_parsed *p, char ***operands);
 
 /* For commands that look at their operands themselves: parses, then calls fn. */
@@ -48,9 +52,15 @@ int dh_command_on_options(const struct dh_command *c, int argc, char **argv, int
 int dh_command_on_file(const struct dh_command *c, int argc, char **argv,
                        int (*fn)(const struct dh_parsed *p, const char *path));
 
-/* "deadheat: " + text on stderr, one line. */
-void dh_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int dh_fail(struct dh_err *err, int exit_code); /* prints err, releases it, answers exit_code */
+/* The same with the exit code that the error asks for: usage or failure. */
+int dh_fail_as(struct dh_err *err);
+/* "10s", "500ms", "5m"; false: something else. */
+bool dh_read_time(const char *text, uint64_t *ns);
+/* Schedules or runs: at least one. */
+bool dh_read_count(const char *text, uint64_t *n);
+/* Whether the file of --suppressions can be read and is well-formed; prints a line otherwise. NULL is no file. */
+bool dh_suppressions_option_check(const char *command, const char *path);
 
 extern const struct dh_command dh_command_cc, dh_command_cxx, dh_command_check, dh_command_scan, dh_command_run,
     dh_command_prove, dh_command_replay, dh_command_classify, dh_command_heal, dh_command_record, dh_command_analyze,

@@ -1,7 +1,7 @@
 /* deadheat free-run [--NAME=VALUE...] -- PROG [ARG...]: runs with stale values and kernel threads, one line of JSON
  * each. For tests and benchmarks; what people type is 'deadheat classify'. */
-#include "classify/free.h"
-#include "classify/variables.h"
+#include "classify/free_runs.h"
+#include "classify/racy_variables.h"
 #include "cmd/command.h"
 #include "host/process.h"
 
@@ -41,7 +41,7 @@ static json_t *read_json(struct dh_subject *s, const struct dh_engine_stale_read
                      r->is_torn != 0);
 }
 
-static bool tell(void *arg, const struct dh_free_run *r)
+static bool print_run(void *arg, const struct dh_free_run *r)
 {
     static const char *const ends[] = {"exited", "killed", "hung", "declined"};
     const struct told *t = arg;
@@ -114,7 +114,7 @@ static bool name_variables(struct dh_racy_variables *v, struct dh_subject *s, co
     for (const char *at = names; ok && *at;) {
         size_t n = strcspn(at, ",");
         char *name = dh_format("%.*s", (int)n, at);
-        ok = dh_racy_variables_name(v, s, name, &near) || dh_err_set(err, "free-run: no variable '%s'", name);
+        ok = dh_racy_variables_add_by_name(v, s, name, &near) || dh_err_set(err, "free-run: no variable '%s'", name);
         free(name);
         at += n + (at[n] == ',');
     }
@@ -145,7 +145,7 @@ static bool run(const struct asked *a, struct dh_subject *s, const struct dh_rac
         return dh_err_set(err, "free-run: no baseline: %s", b.cannot);
     f.runs = a->runs;
     f.log = a->log;
-    bool ok = dh_free_run(&f, s, tell, &t, err);
+    bool ok = dh_free_run(&f, s, print_run, &t, err);
     dh_baseline_release(&b);
     return ok;
 }
@@ -159,14 +159,14 @@ int dh_main_free_run(int argc, char **argv)
     int i = 1;
     for (; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!read_word(&a, argv[i])) {
-            dh_complain("free-run: %s?", argv[i]);
+            dh_notice("free-run: %s?", argv[i]);
             return DH_EXIT_USAGE;
         }
     char *program = i + 1 < argc ? dh_program_find(argv[i + 1]) : NULL;
     if (!program || !a.variable) {
-        dh_complain("free-run: for tests: --variable=NAME[,NAME...] [--heuristic= --runs= --seed= --run-ms= "
-                    "--baseline= --threads= "
-                    "--log= --program= --input= --all --tears --empty] -- PROG args");
+        dh_notice("free-run: for tests: --variable=NAME[,NAME...] [--heuristic= --runs= --seed= --run-ms= "
+                  "--baseline= --threads= "
+                  "--log= --program= --input= --all --tears --empty] -- PROG args");
         return DH_EXIT_USAGE;
     }
     uint8_t *marks = NULL;

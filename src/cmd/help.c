@@ -123,7 +123,7 @@ static int run_help(const struct dh_command *self, int argc, char **argv)
     const char *name = argc > 1 + man ? argv[1 + man] : NULL;
     const struct dh_command *c = name ? dh_command_find(name) : NULL;
     if (name && !c) {
-        dh_complain("no command '%s'; 'deadheat help' lists them", name);
+        dh_notice("no command '%s'; 'deadheat help' lists them", name);
         return DH_EXIT_USAGE;
     }
     if (c)

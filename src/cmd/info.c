@@ -59,7 +59,7 @@ static bool show_sites(const struct dh_container *c, struct dh_err *err)
 }
 
 /* Functions that have copies for contexts in which less need be watched. */
-static void show_copies(const struct dh_copies *c)
+static void show_copies(const struct dh_program_clones *c)
 {
     uint32_t functions = 0, most = 0;
     for (uint32_t n = 0; n < c->n; n++) {
@@ -74,11 +74,11 @@ static void show_copies(const struct dh_copies *c)
            "specialised", functions, c->n_functions, c->n, most, c->n_marks, c->added, c->size);
 }
 
-/* What of it need not be watched, or why nobody can tell. */
+/* How many accesses need no check, or why that is not known. */
 static bool show_safe(const struct dh_container *c, struct dh_err *err)
 {
     struct dh_bytes b;
-    struct dh_sparse_facts f;
+    struct dh_sparse_proofs f;
     if (!dh_container_find(c, DH_PART_SAFE))
         return true;
     if (!dh_container_read(c, DH_PART_SAFE, &b, err))
@@ -148,7 +148,7 @@ static int show(const struct dh_parsed *p, const char *path)
         size_t uninstrumented = 0, variants = 0;
         printf("shared libraries\n");
         ok = dh_libraries_each(path, show_library, &uninstrumented, &err);
-        dh_derived_each(&c.id, show_variant, &variants);
+        dh_variants_each_cached(&c.id, show_variant, &variants);
         if (!variants)
             printf("%-22s none\n", "cached variants");
     }

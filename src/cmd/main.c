@@ -29,10 +29,16 @@ const struct dh_command *dh_command_find(const char *name)
     return NULL;
 }
 
+static void print_notice(const char *line)
+{
+    fprintf(stderr, "deadheat: %s\n", line);
+}
+
 int main(int argc, char **argv)
 {
     const struct dh_command *c = NULL;
     const char *called = dh_basename(argv[0]);
+    dh_notices_print_by(print_notice);
     if (strcmp(called, "deadheat-ld") == 0)
         return dh_main_ld(argc, argv);
     /* deadheat-cc and deadheat-c++: one word, for tools that cannot take two as a compiler. */
@@ -55,12 +61,12 @@ int main(int argc, char **argv)
         name = "version";
     c = dh_command_find(name);
     if (!c) {
-        dh_complain("no command '%s'; 'deadheat help' lists them", name);
+        dh_notice("no command '%s'; 'deadheat help' lists them", name);
         return DH_EXIT_USAGE;
     }
     int code = c->run(c, argc - 1, argv + 1);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    dh_complain("%s: cannot write the output: %s", name, strerror(errno));
+    dh_notice("%s: cannot write the output: %s", name, strerror(errno));
     return code ? code : DH_EXIT_FAILURE;
 }

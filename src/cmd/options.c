@@ -1,8 +1,10 @@
 /* Option tables: parsing and the messages of misuse. */
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +19,39 @@ struct dh_parsed {
     DH_VEC(char *) operands;
 };
 
-void dh_complain(const char *fmt, ...)
-{
-    struct dh_str s = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    dh_str_vaddf(&s, fmt, ap);
-    va_end(ap);
-    while (s.n && s.at[s.n - 1] == '\n')
-        s.at[--s.n] = 0;
-    for (size_t i = 0; i < s.n; i++) /* what LLVM and the linker say may have several */
-        if (s.at[i] == '\n')
-            s.at[i] = ' ';
-    fprintf(stderr, "deadheat: %s\n", s.at);
-    dh_str_release(&s);
-}
-
 int dh_fail(struct dh_err *err, int exit_code)
 {
-    dh_complain("%s", err->text ? err->text : "failed");
-    dh_err_release(err);
+    dh_notice_err(err);
     return exit_code;
+}
+
+int dh_fail_as(struct dh_err *err)
+{
+    return dh_fail(err, err->is_usage ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
+}
+
+bool dh_read_time(const char *text, uint64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ms", 1e6}, {"s", 1e9}, {"", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && isdigit((unsigned char)text[0]) && strcmp(end, units[i].unit) == 0 &&
+            value * units[i].ns < 1e18) {
+            *ns = (uint64_t)(value * units[i].ns);
+            return *ns > 0;
+        }
+    return false;
+}
+
+bool dh_read_count(const char *text, uint64_t *n)
+{
+    char *end;
+    *n = strtoull(text, &end, 10);
+    return isdigit((unsigned char)text[0]) && !*end && *n > 0;
 }
 
 static const struct dh_option *find_option(const struct dh_command *c, const char *name, size_t n)
@@ -61,15 +75,15 @@ static bool take_option(struct dh_parsed *p, const struct dh_option *o, const ch
 {
     const char *command = p->command->name;
     if (o->type == DH_OPTION_FLAG && value) {
-        dh_complain("%s: --%s takes no value", command, o->name);
+        dh_notice("%s: --%s takes no value", command, o->name);
         return false;
     }
     if (o->type != DH_OPTION_FLAG && (!value || !*value)) {
-        dh_complain("%s: %s%s needs a value: %s", command, o->name[0] == '-' ? "" : "--", o->name, o->value);
+        dh_notice("%s: %s%s needs a value: %s", command, o->name[0] == '-' ? "" : "--", o->name, o->value);
         return false;
     }
     if (o->type == DH_OPTION_CHOICE && !choice_allows(o->value, value)) {
-        dh_complain("%s: --%s=%s: expected one of %s", command, o->name, value, o->value);
+        dh_notice("%s: --%s=%s: expected one of %s", command, o->name, value, o->value);
         return false;
     }
     dh_vec_reserve(&p->given, 1);
@@ -93,7 +107,7 @@ static bool parse_one(struct dh_parsed *p, int argc, char **argv, int *i)
         value = arg[2] ? arg + 2 : NULL;
     }
     if (!o) {
-        dh_complain("%s: unknown option %s; 'deadheat %s --help' lists them", p->command->name, arg, p->command->name);
+        dh_notice("%s: unknown option %s; 'deadheat %s --help' lists them", p->command->name, arg, p->command->name);
         return false;
     }
     if (o->type != DH_OPTION_FLAG && !value && *i + 1 < argc)
@@ -103,9 +117,7 @@ static bool parse_one(struct dh_parsed *p, int argc, char **argv, int *i)
 
 struct dh_parsed *dh_options_parse(const struct dh_command *c, int argc, char **argv, bool *done)
 {
-    struct dh_parsed *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct dh_parsed *p = DH_NEW(struct dh_parsed);
     p->command = c;
     *done = false;
     int i = 1;
@@ -161,6 +173,22 @@ bool dh_option_given(const struct dh_parsed *p, const char *name)
     return false;
 }
 
+bool dh_option_number(const struct dh_parsed *p, const char *name, uint64_t least, uint64_t most, uint64_t *out)
+{
+    const char *text = dh_option_get(p, name);
+    char *end;
+    if (!text)
+        return true;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (isdigit((unsigned char)text[0]) && !*end && n >= least && n <= most) {
+        *out = n;
+        return true;
+    }
+    dh_notice("%s: %s%s=%s: expected a number from %llu to %llu", p->command->name, name[0] == '-' ? "" : "--", name,
+              text, (unsigned long long)least, (unsigned long long)most);
+    return false;
+}
+
 int dh_operands(const struct dh_parsed *p, char ***operands)
 {
     *operands = p->operands.at;
@@ -187,7 +215,7 @@ int dh_command_on_file(const struct dh_command *c, int argc, char **argv,
         return DH_EXIT_USAGE;
     int code = DH_EXIT_OK;
     if (!done && p->operands.n != 1) {
-        dh_complain("%s: name one program or library; 'deadheat %s --help' tells more", c->name, c->name);
+        dh_notice("%s: name one program or library; 'deadheat %s --help' tells more", c->name, c->name);
         code = DH_EXIT_USAGE;
     } else if (!done)
         code = fn(p, p->operands.at[0]);

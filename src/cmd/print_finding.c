@@ -1,7 +1,7 @@
 /* print-finding [--suppressions=FILE] [--quiet] [--answer]: what the runtime starts in order to show a finding. Reads a
  * findings log from standard input and prints all of it at once, so that a failure leaves nothing half said. Where
  * everything is suppressed nothing is printed, and the exit code names the suppression. With --answer descriptor 3 gets
- * the fingerprint of the last one, eight bytes, and what the log says to be told before is not told again. Not a
+ * the fingerprint of the last one, eight bytes, and what the log has as reported before is not reported again. Not a
  * command people type, but they may. */
 #include "cmd/command.h"
 #include "event/finding_log.h"
@@ -35,7 +35,7 @@ static void answer_finding(struct answer *a, const struct dh_finding *f)
         a->by = s->index;
     } else {
         a->told++;
-        if (!dh_log_has_told(&a->before, a->id))
+        if (!dh_log_has_reported(&a->before, a->id))
             dh_text_finding(&a->out, f);
     }
 }
@@ -45,13 +45,13 @@ static void find_told(struct dh_log_reader reader, struct answer *answer)
 {
     struct dh_log_record record;
     while (dh_log_next(&reader, &record))
-        if (record.type == DH_LOG_TOLD)
+        if (record.type == DH_LOG_REPORTED)
             answer->before = record;
 }
 
 static unsigned add_findings(struct dh_log_reader *reader, struct answer *answer)
 {
-    struct dh_resolver *resolver = dh_resolver_new();
+    struct dh_finding_resolver *resolver = dh_resolver_new();
     struct dh_log_record record;
     struct dh_log_process process = {0};
     bool known = false;
@@ -91,7 +91,7 @@ static int suppressed_code(const struct answer *a)
     return (int)(code < DH_SUPPRESSED_LAST ? code : DH_SUPPRESSED_LAST);
 }
 
-/* The runtime has told about lines that are malformed, and about a file that cannot be read. */
+/* The runtime has reported malformed lines, and a file that cannot be read. */
 static bool read_words(int argc, char **argv, struct answer *a, bool *quiet, bool *answers)
 {
     static const char suppressions[] = "--suppressions=";
@@ -123,7 +123,7 @@ int dh_main_print_finding(int argc, char **argv)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (!read_words(argc, argv, &answer, &quiet, &answers)) {
-        dh_complain("print-finding: for the runtime's use; takes --suppressions=FILE, --quiet and --answer");
+        dh_notice("print-finding: for the runtime's use; takes --suppressions=FILE, --quiet and --answer");
         return DH_EXIT_USAGE;
     }
     if (!dh_file_read("/dev/stdin", &bytes, &err))
@@ -133,9 +133,9 @@ int dh_main_print_finding(int argc, char **argv)
     if (dh_log_open(&reader, bytes.at, bytes.n, &why) && answers)
         find_told(reader, &answer);
     if (!dh_log_open(&reader, bytes.at, bytes.n, &why))
-        dh_complain("print-finding: standard input: %s", why);
+        dh_notice("print-finding: standard input: %s", why);
     else if (!add_findings(&reader, &answer) && reader.damaged)
-        dh_complain("print-finding: standard input: damaged at byte %zu", reader.first_damaged);
+        dh_notice("print-finding: standard input: damaged at byte %zu", reader.first_damaged);
     else if (answer.suppressed && !answer.told)
         code = suppressed_code(&answer);
     else

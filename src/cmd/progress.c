@@ -19,7 +19,7 @@ bool dh_progress_step(struct dh_progress *p)
     return true;
 }
 
-void dh_progress_tell(struct dh_progress *p, uint64_t at, uint64_t of)
+void dh_progress_show(struct dh_progress *p, uint64_t at, uint64_t of)
 {
     fprintf(stderr, "\r%s: %llu%%, %llu million events\033[K", p->what, (unsigned long long)(of ? at * 100 / of : 0),
             (unsigned long long)(p->steps / 1000000));

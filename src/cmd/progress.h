@@ -11,9 +11,9 @@ struct dh_progress {
     uint64_t steps, next; /* nanoseconds of the next line */
 };
 
-/* Called often; `of` 0: not known. True every so often, when dh_progress_tell should be called. */
+/* Called often; `of` 0: not known. True every so often, when dh_progress_show should be called. */
 bool dh_progress_step(struct dh_progress *p);
-void dh_progress_tell(struct dh_progress *p, uint64_t at, uint64_t of);
+void dh_progress_show(struct dh_progress *p, uint64_t at, uint64_t of);
 /* The line vanishes. */
 void dh_progress_end(struct dh_progress *p);
 

@@ -1,23 +1,22 @@
 /* deadheat prove: search schedules for one that leads to the defect, replay it, keep it as a witness. */
+#include "base/alloc.h"
 #include "base/str.h"
 #include "classify/trial.h"
-#include "cmd/command.h"
-#include "cmd/open_program.h"
-#include "cmd/prove_goals.h"
-#include "heal/use.h"
+#include "cmd/campaign_progress.h"
+#include "cmd/run_options.h"
+#include "cmd/terminal.h"
 #include "host/file.h"
-#include "prove/ranks.h"
-#include "prove/show.h"
+#include "prove/goals.h"
+#include "prove/mpi_campaign.h"
+#include "prove/schedule_text.h"
 #include "report/text.h"
 #include "search/strategy.h"
 
 #include <ctype.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct proving {
@@ -27,47 +26,14 @@ struct proving {
     struct dh_subject subject;
     struct dh_campaign_options options;
     struct dh_goals goals;
-    bool quiet, whole, told;
-    uint64_t next_line_ns;
+    bool quiet, whole;
+    struct dh_campaign_line line;
     unsigned width;
     dh_engine_marks *marks; /* of a section file, or NULL */
     struct dh_mpi *mpi;     /* NULL: alone */
 };
 
-/* ---- interrupting ---- */
-
-static volatile sig_atomic_t asked_to_stop;
-
-static void stop_soon(int signal)
-{
-    (void)signal;
-    if (asked_to_stop++) /* twice: at once */
-        _exit(130);
-}
-
-static bool interrupted(void *arg)
-{
-    (void)arg;
-    return asked_to_stop;
-}
-
 /* ---- numbers in options ---- */
-
-static bool read_number(const struct dh_parsed *p, const char *option, uint64_t least, uint64_t most, uint64_t *out)
-{
-    const char *text = dh_option_get(p, option);
-    char *end;
-    if (!text)
-        return true;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (isdigit((unsigned char)text[0]) && !*end && n >= least && n <= most) {
-        *out = n;
-        return true;
-    }
-    dh_complain("prove: %s%s=%s: expected a number from %llu to %llu", option[0] == '-' ? "" : "--", option, text,
-                (unsigned long long)least, (unsigned long long)most);
-    return false;
-}
 
 static bool read_shard(const char *text, struct dh_campaign_options *o)
 {
@@ -81,7 +47,7 @@ static bool read_shard(const char *text, struct dh_campaign_options *o)
         o->shards = n;
         return true;
     }
-    dh_complain("prove: --shard=%s: expected I/N with I from 1 to N", text);
+    dh_notice("prove: --shard=%s: expected I/N with I from 1 to N", text);
     return false;
 }
 
@@ -92,7 +58,7 @@ static bool read_strategy(const char *name)
     struct dh_str all = {0};
     for (size_t i = 0; dh_strategies[i]; i++)
         dh_str_addf(&all, "%s%s", i ? ", " : "", dh_strategies[i]->name);
-    dh_complain("prove: --strategy=%s: there is none; there are %s", name, all.at);
+    dh_notice("prove: --strategy=%s: there is none; there are %s", name, all.at);
     dh_str_release(&all);
     return false;
 }
@@ -110,12 +76,13 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
                                       .no_hint = dh_option_given(p, "no-hint"),
                                       .keep_first = dh_option_given(p, "keep-first")};
     if (!dh_read_time(budget, &o->budget_ns)) {
-        dh_complain("prove: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
+        dh_notice("prove: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
     }
-    if (!read_number(p, "-j", 1, 1024, &jobs) || !read_number(p, "seed", 0, UINT64_MAX, &o->seed) ||
-        !read_number(p, "preemptions", 0, UINT32_MAX, &preemptions) || !read_number(p, "depth", 1, 100000000, &depth) ||
-        !read_number(p, "schedules", 1, UINT64_MAX, &o->schedules) || !read_shard(dh_option_get(p, "shard"), o) ||
+    if (!dh_option_number(p, "-j", 1, 1024, &jobs) || !dh_option_number(p, "seed", 0, UINT64_MAX, &o->seed) ||
+        !dh_option_number(p, "preemptions", 0, UINT32_MAX, &preemptions) ||
+        !dh_option_number(p, "depth", 1, 100000000, &depth) ||
+        !dh_option_number(p, "schedules", 1, UINT64_MAX, &o->schedules) || !read_shard(dh_option_get(p, "shard"), o) ||
         !read_strategy(o->strategy))
         return false;
     o->jobs = (unsigned)jobs;
@@ -124,29 +91,18 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
     return true;
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static void clear_line(struct proving *p)
 {
-    if (p->told)
-        fprintf(stderr, "\r\033[K");
-    p->told = false;
+    dh_campaign_progress_clear(&p->line);
 }
 
 static void progress(void *arg, const struct dh_campaign_state *s)
 {
     struct proving *p = arg;
-    if (p->quiet || !isatty(2) || s->elapsed_ns < p->next_line_ns)
-        return;
-    p->next_line_ns = s->elapsed_ns + 200000000u;
-    double seconds = (double)s->elapsed_ns / 1e9;
-    fprintf(stderr,
-            "\r\033[Kprove: %llu schedules (%.0f/s), %s, depth %u, %u threads, %llu of %llu pairs in both orders, %u "
-            "proven, %.1f s left",
-            (unsigned long long)s->schedules, (double)s->schedules / seconds, s->strategy, s->depth, s->threads,
-            (unsigned long long)s->both, (unsigned long long)s->pairs, s->proven, (double)s->left_ns / 1e9);
-    fflush(stderr);
-    p->told = true;
+    if (!p->quiet)
+        dh_campaign_progress(&p->line, s);
 }
 
 static void print_accesses(const struct dh_finding *f)
@@ -164,7 +120,7 @@ static void print_proof(struct proving *p, const struct dh_proof *proof, const c
 {
     struct dh_str title = {0}, steps = {0};
     struct dh_finding as_proven = *proof->finding;
-    as_proven.level = (char *)"proven";
+    as_proven.level = DH_LEVEL_PROVEN;
     dh_text_title(&title, &as_proven);
     printf("proven: %s  [%.8s]\n", title.at, proof->finding->id);
     print_accesses(proof->finding);
@@ -173,7 +129,7 @@ static void print_proof(struct proving *p, const struct dh_proof *proof, const c
            "kernel threads\n",
            proof->strategy, (double)proof->time_ns / 1e9, (unsigned long long)proof->schedules, proof->schedule->n,
            proof->switches, proof->steps_before, proof->switches_before);
-    dh_show(&steps, &p->subject, proof->schedule, proof->end, p->width, p->whole);
+    dh_schedule_text(&steps, &p->subject, proof->schedule, proof->end, p->width, p->whole);
     printf("\n%s\n", steps.at);
     printf("  deadheat replay %s -- %s\n\n", dh_text_path(path), p->subject.called);
     fflush(stdout);
@@ -219,7 +175,7 @@ static void print_goals(const struct dh_goals *g)
         const struct dh_goal *goal = &g->goals.at[i];
         struct dh_str title = {0};
         dh_text_title(&title, goal->finding);
-        printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_verdict_words(goal->verdict),
+        printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_goal_status_words(goal->verdict),
                goal->why[0] ? " (" : "", goal->why, goal->why[0] ? ")" : "");
         dh_str_release(&title);
     }
@@ -227,41 +183,28 @@ static void print_goals(const struct dh_goals *g)
 
 static void print_result(const struct proving *p, const struct dh_campaign_result *r)
 {
-    double seconds = (double)r->elapsed_ns / 1e9;
+    struct dh_str line = {0};
     print_goals(&p->goals);
-    printf("%u proven; %llu schedules in %.2f s (%.0f/s), %u threads", r->proven, (unsigned long long)r->schedules,
-           seconds, seconds > 0 ? (double)r->schedules / seconds : 0, r->threads);
-    if (r->pairs)
-        printf(", %llu of %llu pairs of places in both orders", (unsigned long long)r->both,
-               (unsigned long long)r->pairs);
-    if (r->traces)
-        printf("; %u beginning%s from %u trace%s", r->prefixes, r->prefixes == 1 ? "" : "s", r->traces,
-               r->traces == 1 ? "" : "s");
-    if (r->unconfirmed)
-        printf("; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
-    if (r->interrupted)
-        printf("; interrupted");
-    else if (!p->goals.goals.n && !(p->options.first && r->proven))
-        printf("; %s%s: %s", r->proven ? "the rest: " : "", dh_verdict_words(r->verdict), r->bounds ? r->bounds : "");
-    printf("\n");
+    dh_campaign_summary(&line, r, &p->options, p->goals.goals.n);
+    printf("%s\n", line.at);
+    dh_str_release(&line);
 }
 
 /* ---- the job ---- */
 
-static int tell_end(struct proving *p, const struct dh_campaign_result *r)
+static int print_end(struct proving *p, const struct dh_campaign_result *r)
 {
     clear_line(p);
     if (r->no_threads && !r->proven) {
-        dh_complain("prove: %s ended without having created a thread: there is nothing to interleave",
-                    p->subject.called);
+        dh_notice("prove: %s ended without having created a thread: there is nothing to interleave", p->subject.called);
         return DH_EXIT_USAGE;
     }
     if (r->cannot && !r->proven && !r->schedules) {
-        dh_complain("prove: %s: %s", p->subject.called, r->cannot);
+        dh_notice("prove: %s: %s", p->subject.called, r->cannot);
         return DH_EXIT_FAILURE;
     }
     if (r->cannot)
-        dh_complain("prove: %s: %s", p->subject.called, r->cannot);
+        dh_notice("prove: %s: %s", p->subject.called, r->cannot);
     if (!p->quiet)
         print_result(p, r);
     return r->proven ? DH_EXIT_FINDINGS : DH_EXIT_OK;
@@ -271,18 +214,18 @@ static int run_campaign(struct proving *p)
 {
     struct dh_err err = {0};
     struct dh_campaign_result r;
-    struct dh_campaign_host host = {progress, proven, observed, interrupted, p};
-    struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
-    sigaction(SIGINT, &stop, &old_int);
-    sigaction(SIGTERM, &stop, &old_term);
+    struct dh_campaign_host host = {progress, proven, observed, dh_interrupted, p};
+    dh_interrupts_begin();
     struct dh_goal *goals = p->goals.goals.at;
-    bool ok = p->mpi ? dh_ranks_campaign(p->mpi, &p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err)
+    bool ok = p->mpi ? dh_mpi_campaign(p->mpi, &p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err)
                      : dh_campaign(&p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err);
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
+    dh_interrupts_end();
     clear_line(p);
-    bool tells = !p->mpi || dh_mpi_rank(p->mpi) == 0;
-    int code = ok ? tells ? tell_end(p, &r) : DH_EXIT_OK : err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
+    bool prints = !p->mpi || dh_mpi_rank(p->mpi) == 0;
+    ok = ok && (!prints || dh_store_make(p->db, &err)); /* not earlier: other ranks read the store when they begin */
+    int code = ok         ? prints ? print_end(p, &r) : DH_EXIT_OK
+               : err.text ? dh_fail(&err, DH_EXIT_FAILURE)
+                          : DH_EXIT_FAILURE;
     dh_campaign_result_release(&r);
     return code;
 }
@@ -293,13 +236,12 @@ static int prove_wrong_ends(struct proving *p)
     enum { BASELINE_NS = 500000000 };
     struct dh_baseline right;
     int code = DH_EXIT_USAGE;
-    if (dh_baseline_right_end(&right, &p->subject, BASELINE_NS)) {
-        struct dh_adversary judged = dh_baseline_adversary(&right, "", NULL);
+    if (dh_baseline_collect_status(&right, &p->subject, BASELINE_NS)) {
+        struct dh_adversary_setup judged = dh_baseline_adversary(&right, "", NULL);
         p->options.judged = &judged;
         code = run_campaign(p);
     } else
-        dh_complain("prove: --wrong-ends: %s does not end with exit status 0 when nobody disturbs it",
-                    p->subject.called);
+        dh_notice("prove: --wrong-ends: %s does not end with exit status 0 when nobody disturbs it", p->subject.called);
     dh_baseline_release(&right);
     return code;
 }
@@ -315,7 +257,7 @@ static int prove_program(struct proving *p)
     if (!dh_option_given(p->parsed, "explore") && !dh_goals_read(&p->goals, &wanted, &already, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
     if (id && !p->goals.goals.n) {
-        dh_complain("prove: no finding %s in %s", id, p->db);
+        dh_notice("prove: no finding %s in %s", id, p->db);
         return DH_EXIT_USAGE;
     }
     int code = run_campaign(p);
@@ -328,9 +270,7 @@ static bool read_sections(struct proving *p, struct dh_err *err)
     const char *path = dh_option_get(p->parsed, "sections");
     if (!path)
         return true;
-    p->options.marks = p->marks = calloc(p->subject.start.places + 1, sizeof *p->marks);
-    if (!p->marks)
-        abort();
+    p->options.marks = p->marks = dh_xcalloc(p->subject.start.places + 1, sizeof *p->marks);
     return dh_place_names_sections(p->subject.places, path, p->marks, err);
 }
 
@@ -338,7 +278,7 @@ static int prove_subject(struct proving *p)
 {
     struct dh_err err = {0};
     if (!read_sections(p, &err)) {
-        dh_complain("prove: --sections: %s", err.text);
+        dh_notice("prove: --sections: %s", err.text);
         dh_err_release(&err);
         return DH_EXIT_USAGE;
     }
@@ -346,7 +286,7 @@ static int prove_subject(struct proving *p)
         return prove_program(p);
     p->mpi = dh_mpi_open(&err);
     if (!p->mpi) {
-        dh_complain("prove: --mpi: %s", err.text);
+        dh_notice("prove: --mpi: %s", err.text);
         dh_err_release(&err);
         return DH_EXIT_USAGE;
     }
@@ -357,15 +297,10 @@ static int prove_subject(struct proving *p)
     return code;
 }
 
-static unsigned terminal_width(void)
-{
-    struct winsize w;
-    return ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 120;
-}
-
 static int prove_with(const struct dh_parsed *parsed)
 {
-    struct proving p = {.parsed = parsed, .db = dh_option_get(parsed, "db"), .width = terminal_width()};
+    struct proving p = {
+        .parsed = parsed, .db = dh_option_get(parsed, "db"), .width = dh_terminal_width(STDOUT_FILENO, 120)};
     int code = DH_EXIT_USAGE;
     if (!read_options(parsed, &p.options) || !dh_open_program("prove", parsed, &p.subject, &p.folder, &code))
         return code;

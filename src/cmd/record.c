@@ -1,10 +1,9 @@
-/* deadheat record: run a program and keep what happened in it. */
+/* deadheat record: run a program and write its event stream to a file. */
 #include "base/str.h"
-#include "cmd/command.h"
-#include "cmd/detector_list.h"
-#include "cmd/focus.h"
-#include "cmd/launch.h"
+#include "cmd/run_options.h"
 #include "host/supervise.h"
+#include "launch/detector_list.h"
+#include "launch/launch.h"
 #include "trace/rules.h"
 
 #include <errno.h>
@@ -31,11 +30,11 @@ static bool read_bounds(const struct dh_parsed *p, struct dh_dht_options *bounds
     const char *size = dh_option_get(p, "max-size"), *limit = dh_option_get(p, "per-site-limit");
     uint64_t n = 0;
     if (size && !read_size(size, UINT64_MAX / 2, &bounds->max_size)) {
-        dh_complain("record: --max-size=%s: expected a number of bytes, as 500M or 2G", size);
+        dh_notice("record: --max-size=%s: expected a number of bytes, as 500M or 2G", size);
         return false;
     }
     if (limit && !read_size(limit, UINT32_MAX, &n)) {
-        dh_complain("record: --per-site-limit=%s: expected a number of accesses, from 1", limit);
+        dh_notice("record: --per-site-limit=%s: expected a number of accesses, from 1", limit);
         return false;
     }
     bounds->per_site_limit = (uint32_t)n;
@@ -52,7 +51,7 @@ static bool check_rules(const char *path)
     return !path || rules;
 }
 
-/* What detectors need, and what tells of accesses. */
+/* Hooks that the detectors need, and those that record accesses. */
 static char *plan_with(const char *needed)
 {
     static const char recording[] = "lockset";
@@ -65,11 +64,12 @@ static int record(struct dh_launch *l)
 {
     int status = 0;
     struct dh_import stored = {0};
-    int code = dh_launch(l, &status, &stored);
+    struct dh_err err = {0};
+    bool ok = dh_launch(l, &status, &stored, &err);
     dh_import_release(&stored);
-    if (code == DH_EXIT_OK)
-        dh_end_like(status);
-    return code;
+    if (ok)
+        dh_exit_like_child(status);
+    return dh_fail_as(&err);
 }
 
 static int record_with(const struct dh_parsed *p)
@@ -79,12 +79,13 @@ static int record_with(const struct dh_parsed *p)
                           .suppressions = dh_option_get(p, "suppressions"),
                           .trace = dh_option_get(p, "-o"),
                           .rules = dh_option_get(p, "rules"),
-                          .parsed = p};
+                          .report = dh_print_report,
+                          .of_detectors = dh_options_of_detectors(p)};
     if (dh_operands(p, &l.argv) < 1 || !l.trace) {
-        dh_complain("record: name a file and a program: deadheat record -o run.dht [OPTION...] -- PROG args");
+        dh_notice("record: name a file and a program: deadheat record -o run.dht [OPTION...] -- PROG args");
         return DH_EXIT_USAGE;
     }
-    if (!dh_launch_check_detectors(l.command, l.detect) || !dh_launch_check_suppressions(l.command, l.suppressions) ||
+    if (!dh_detectors_option_check(l.command, l.detect) || !dh_suppressions_option_check(l.command, l.suppressions) ||
         !read_bounds(p, &l.bounds) || !check_rules(l.rules))
         return DH_EXIT_USAGE;
     bool nothing = strcmp(l.detect, "none") == 0;
@@ -92,9 +93,12 @@ static int record_with(const struct dh_parsed *p)
     char *needed = dh_detector_list_plan(l.detect), *plan = plan_with(needed);
     struct dh_focus focus;
     dh_focus_read(&focus, p);
-    int code = DH_EXIT_USAGE;
-    if (dh_focus_prepare(&focus, l.command, l.detect, dh_option_given(p, "plan") ? dh_option_get(p, "plan") : plan,
-                         dh_option_get(p, "db"))) {
+    struct dh_err err = {0};
+    int code;
+    if (!dh_focus_prepare(&focus, l.command, l.detect, dh_option_given(p, "plan") ? dh_option_get(p, "plan") : plan,
+                          dh_option_get(p, "db"), &err))
+        code = dh_fail(&err, DH_EXIT_USAGE);
+    else {
         l.plan = focus.plan;
         l.focus = &focus;
         code = record(&l);

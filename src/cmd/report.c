@@ -1,11 +1,11 @@
 /* deadheat report: what the store holds. */
 #include "cmd/command.h"
-#include "cmd/detector_list.h"
-#include "cmd/launch.h"
 #include "event/finding_log.h"
 #include "finding/store.h"
 #include "host/file.h"
-#include "report/json.h"
+#include "launch/detector_list.h"
+#include "launch/launch.h"
+#include "report/formats.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -21,21 +21,24 @@ struct group {
 };
 
 struct printing {
-    struct dh_str out; /* JSON */
+    const struct dh_report_format *format;
+    struct dh_str out; /* the document, of a format that is not prose */
     DH_VEC(struct group) groups;
     size_t n;
 };
 
 static void add_status(struct dh_str *out, const struct dh_finding *f)
 {
+    bool judged = f->verdict != DH_VERDICT_NONE;
     char day[32] = "";
     time_t at = (time_t)f->first_seen;
     struct tm parts;
     if (localtime_r(&at, &parts))
         strftime(day, sizeof day, "%Y-%m-%d %H:%M", &parts);
-    dh_str_addf(out, "Finding %s: %s, %s%s%s, seen in %lld run%s since %s, program %s\n\n", f->id, f->kind, f->level,
-                strcmp(f->verdict, "none") ? ", " : "", strcmp(f->verdict, "none") ? f->verdict : "", f->runs,
-                f->runs == 1 ? "" : "s", day, dh_text_path(f->program));
+    dh_str_addf(out, "Finding %s: %s, %s%s%s, seen in %lld run%s since %s, program %s\n\n", f->id,
+                dh_finding_kind_name(f->kind), dh_finding_level_name(f->level), judged ? ", " : "",
+                judged ? dh_finding_verdict_name(f->verdict) : "", f->runs, f->runs == 1 ? "" : "s", day,
+                dh_text_path(f->program));
     if (f->witness[0]) {
         out->n--; /* before the empty line */
         dh_str_addf(out, "Witness: deadheat replay %s\n\n", dh_text_path(f->witness));
@@ -52,7 +55,7 @@ static struct group *group_of(struct printing *p, const char *variable)
     return &p->groups.at[p->groups.n - 1];
 }
 
-static void as_text(void *arg, const struct dh_finding *f)
+static void add_to_group(void *arg, const struct dh_finding *f)
 {
     struct printing *p = arg;
     struct group *g = group_of(p, f->variable);
@@ -82,21 +85,20 @@ static void release(struct printing *p)
     dh_str_release(&p->out);
 }
 
-static void as_json(void *arg, const struct dh_finding *f)
+static void add_to_document(void *arg, const struct dh_finding *f)
 {
     struct printing *p = arg;
-    dh_str_add(&p->out, p->n++ ? ",\n" : "\n");
-    dh_report_json(&p->out, f);
+    p->format->finding(&p->out, p->n++, f);
 }
 
 /* Runs that were killed before they could store theirs. */
 static bool store_left(const char *db, struct dh_err *err)
 {
-    if (!dh_logs_are_left(db))
+    if (!dh_logs_have_abandoned(db))
         return true;
     struct dh_store *s = dh_store_open(db, DH_STORE_WRITE, err);
     struct dh_import i = {0};
-    bool ok = s && dh_logs_store_left(db, s, &i, err);
+    bool ok = s && dh_logs_store_abandoned(db, s, &i, err);
     dh_launch_notes("report", &i);
     dh_import_release(&i);
     dh_store_close(s);
@@ -110,13 +112,12 @@ static bool is_id(const char *id)
 
 static const char *kind_word(size_t i)
 {
-    return i < DH_LOG_KIND_COUNT ? dh_log_kind_name((uint32_t)i) : NULL;
+    return i < DH_FINDING_KIND_COUNT ? dh_finding_kind_name((uint32_t)i) : NULL;
 }
 
 static const char *level_word(size_t i)
 {
-    static const char *const words[] = {"suspected", "observed", "proven", NULL};
-    return words[i];
+    return i < DH_LEVEL_COUNT ? dh_finding_level_name((uint32_t)i) : NULL;
 }
 
 static const char *detector_word(size_t i)
@@ -138,7 +139,7 @@ static bool are_words(const char *option, const char *list, const char *(*word_a
         struct dh_str all = {0};
         for (i = 0; word_at(i); i++)
             dh_str_addf(&all, "%s%s", i ? ", " : "", word_at(i));
-        dh_complain("report: --%s=%s: no %s '%.*s'; there are %s", option, list, option, (int)n, at, all.at);
+        dh_notice("report: --%s=%s: no %s '%.*s'; there are %s", option, list, option, (int)n, at, all.at);
         dh_str_release(&all);
         return false;
     }
@@ -148,27 +149,38 @@ static bool are_words(const char *option, const char *list, const char *(*word_a
 static bool is_choice(const struct dh_store_choice *c)
 {
     if (c->id && !is_id(c->id)) {
-        dh_complain("report: --id=%s: an id has up to 16 hexadecimal digits", c->id);
+        dh_notice("report: --id=%s: an id has up to 16 hexadecimal digits", c->id);
         return false;
     }
     return are_words("kind", c->kinds, kind_word) && are_words("level", c->levels, level_word) &&
            are_words("detector", c->detectors, detector_word);
 }
 
-static int print_all(const char *db, const struct dh_store_choice *choice, bool json, struct printing *p)
+static bool read_store(const char *db, const struct dh_store_choice *choice, struct printing *p, struct dh_err *err)
+{
+    struct dh_store *s = dh_store_open(db, DH_STORE_READ, err);
+    bool ok = s && dh_store_each(s, choice, p->format->is_prose ? add_to_group : add_to_document, p, err);
+    dh_store_close(s);
+    return ok;
+}
+
+/* No store is what a project has before its first run: no error. */
+static int print_all(const char *db, const struct dh_store_choice *choice, struct printing *p)
 {
     struct dh_err err = {0};
-    struct dh_store *s = store_left(db, &err) ? dh_store_open(db, DH_STORE_READ, &err) : NULL;
-    bool ok = s && dh_store_each(s, choice, json ? as_json : as_text, p, &err);
-    dh_store_close(s);
-    if (!ok)
-        return dh_fail(&err, dh_file_exists(db) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);
+    bool ok = store_left(db, &err), is_new = ok && !dh_file_exists(db);
+    p->format->begin(&p->out);
+    if (!ok || (!is_new && !read_store(db, choice, p, &err)))
+        return dh_fail(&err, DH_EXIT_FAILURE);
     if (choice->id && !p->n) {
-        dh_complain("report: no finding %s in %s", choice->id, db);
+        dh_notice("report: no finding %s in %s", choice->id, db);
         return DH_EXIT_USAGE;
     }
-    if (json)
-        printf("{\"version\":1,\"findings\":[%s\n]}\n", p->out.at ? p->out.at : "");
+    p->format->end(&p->out);
+    if (!p->format->is_prose)
+        fputs(p->out.at, stdout);
+    else if (is_new)
+        printf("no findings yet: there is no store %s\n", db);
     else {
         print_groups(p);
         printf("%zu finding%s in %s\n", p->n, p->n == 1 ? "" : "s", db);
@@ -183,14 +195,14 @@ static int report(const struct dh_parsed *p)
                                      .kinds = dh_option_get(p, "kind"),
                                      .levels = dh_option_get(p, "level"),
                                      .detectors = dh_option_get(p, "detector")};
-    struct printing printing = {0};
+    struct printing printing = {.format = dh_report_format_find(dh_option_get(p, "format"))};
     if (dh_operands(p, &operands)) {
-        dh_complain("report: unexpected '%s'; the store is named with --db=FILE", operands[0]);
+        dh_notice("report: unexpected '%s'; the store is named with --db=FILE", operands[0]);
         return DH_EXIT_USAGE;
     }
     if (!is_choice(&choice))
         return DH_EXIT_USAGE;
-    int code = print_all(dh_option_get(p, "db"), &choice, strcmp(dh_option_get(p, "format"), "json") == 0, &printing);
+    int code = print_all(dh_option_get(p, "db"), &choice, &printing);
     release(&printing);
     return code;
 }
@@ -202,7 +214,8 @@ static int run_report(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings"},
-    {"format", DH_OPTION_CHOICE, "text|json", "text", "reports as they were printed, or a JSON document"},
+    {"format", DH_OPTION_CHOICE, dh_report_format_choice, dh_report_format_default,
+     "reports as they were printed, or a JSON document"},
     {"id", DH_OPTION_STRING, "ID", NULL, "only the finding whose id begins so"},
     {"kind", DH_OPTION_STRING, "KIND,...", NULL,
      "only these: race, view, atomicity, deadlock, critical-wait, indefinite-wait, lost-wakeup, lock-misuse, "
@@ -221,7 +234,7 @@ const struct dh_command dh_command_report = {
         "and thread, the values, the object; below each its id, level and in how many runs it was seen. Equal "
         "findings\n"
         "of several runs and builds are one; an id survives rebuilding and unrelated edits. Findings on one variable\n"
-        "stand together.",
+        "stand together. Without a store there are no findings yet: exit status 0.",
     .examples = "  deadheat report\n  deadheat report --id=3f2a\n  deadheat report --level=observed,proven\n"
                 "  deadheat report --format=json | jq '.findings[].variable'\n",
     .options = options,

@@ -1,14 +1,13 @@
 /* deadheat run: derive the variant, run it, store what it found. */
 #include "base/str.h"
-#include "cmd/command.h"
-#include "cmd/detector_list.h"
-#include "cmd/focus.h"
-#include "cmd/launch.h"
+#include "cmd/run_options.h"
+#include "cmd/threads_print.h"
 #include "driver/plan_name.h"
-#include "heal/auto.h"
-#include "heal/use.h"
-#include "heal/watch.h"
+#include "heal/failures.h"
+#include "heal/on_the_fly.h"
 #include "host/supervise.h"
+#include "launch/detector_list.h"
+#include "launch/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +20,23 @@ static bool somebody_watches(const char *detectors)
     return any;
 }
 
+static bool print_threads(const char *file, struct dh_err *err)
+{
+    return dh_threads_print(file, stderr, err);
+}
+
 /* When the program has ended, `status` says how. */
 static int start(const struct dh_launch *l, int *status)
 {
-    if (!l->db && !l->threads && !somebody_watches(l->detect))
-        return dh_launch_become(l);
+    struct dh_err err = {0};
     struct dh_import stored = {0};
-    int code = dh_launch(l, status, &stored);
+    if (!l->db && !l->threads && !somebody_watches(l->detect)) {
+        dh_launch_become(l, &err);
+        return dh_fail_as(&err);
+    }
+    bool ok = dh_launch(l, status, &stored, &err);
     dh_import_release(&stored);
-    return code;
+    return ok ? DH_EXIT_OK : dh_fail_as(&err);
 }
 
 static bool heals_by_itself(const struct dh_parsed *p)
@@ -52,6 +59,17 @@ static char *plan_of(const struct dh_parsed *p, const char *detect, const char *
     return both;
 }
 
+static void end_on_the_fly(struct dh_heal_auto *healed, const char *command)
+{
+    struct dh_err err = {0};
+    unsigned added;
+    const char *policy = healed->policy;
+    if (!dh_heal_auto_end(healed, &added, &err))
+        dh_fail(&err, 0);
+    else if (added)
+        dh_notice("%s: --heal=auto: %u group%s added to %s", command, added, added == 1 ? "" : "s", policy);
+}
+
 static int run_focused(const struct dh_parsed *p, struct dh_launch *l)
 {
     struct dh_focus focus;
@@ -59,28 +77,33 @@ static int run_focused(const struct dh_parsed *p, struct dh_launch *l)
     const char *bare = dh_option_given(p, "heal") ? "none" : "race";
     char *wanted = plan_of(p, l->detect, bare);
     dh_focus_read(&focus, p);
+    struct dh_err err = {0};
     int code = DH_EXIT_USAGE;
-    if (dh_focus_prepare(&focus, l->command, l->detect, wanted, dh_option_get(p, "db"))) {
+    if (!dh_focus_prepare(&focus, l->command, l->detect, wanted, dh_option_get(p, "db"), &err))
+        code = dh_fail(&err, DH_EXIT_USAGE);
+    else {
         struct dh_heal_auto healed = {0};
         bool alone = heals_by_itself(p);
-        char *plan = alone ? dh_heal_auto_begin(&healed, l->command, focus.plan, l->argv[0])
+        char *plan = alone ? dh_heal_auto_begin(&healed, l->command, focus.plan, l->argv[0], &err)
                            : dh_heal_plan(p, l->command, focus.plan, l->argv[0]);
+        if (err.text)
+            dh_fail(&err, 0);
         l->plan = plan;
         l->focus = &focus;
-        struct dh_heal_watch watch = {0};
+        struct dh_heal_failures watch = {0};
         bool watched = plan && l->db && dh_option_given(p, "heal") && !alone;
         if (watched)
-            dh_heal_watch_begin(&watch);
+            dh_heal_failures_begin(&watch);
         int status = 0;
         if (plan)
             code = start(l, &status);
         free(plan);
-        if (watched)
-            dh_heal_watch_end(&watch, dh_option_get(p, "heal"), l->db, l->argv[0]);
+        if (watched && !dh_heal_failures_store(&watch, dh_option_get(p, "heal"), l->db, l->argv[0], &err))
+            dh_fail(&err, 0);
         if (alone)
-            dh_heal_auto_end(&healed, l->command);
+            end_on_the_fly(&healed, l->command);
         if (plan && code == DH_EXIT_OK)
-            dh_end_like(status);
+            dh_exit_like_child(status);
     }
     dh_focus_release(&focus);
     free(wanted);
@@ -93,17 +116,18 @@ static int run_with(const struct dh_parsed *p)
         .command = "run",
         .detect = dh_option_get(p, "detect"),
         .suppressions = dh_option_get(p, "suppressions"),
-        .threads = dh_option_given(p, "threads"),
-        .parsed = p,
+        .threads = dh_option_given(p, "threads") ? print_threads : NULL,
+        .report = dh_print_report,
+        .of_detectors = dh_options_of_detectors(p),
     };
     if (heals_by_itself(p) && !dh_option_given(p, "detect"))
         l.detect = "atomrace";
     int n = dh_operands(p, &l.argv);
     if (n < 1) {
-        dh_complain("run: name a program: deadheat run [OPTION...] -- PROG args");
+        dh_notice("run: name a program: deadheat run [OPTION...] -- PROG args");
         return DH_EXIT_USAGE;
     }
-    if (!dh_launch_check_detectors(l.command, l.detect) || !dh_launch_check_suppressions(l.command, l.suppressions))
+    if (!dh_detectors_option_check(l.command, l.detect) || !dh_suppressions_option_check(l.command, l.suppressions))
         return DH_EXIT_USAGE;
     bool nothing = strcmp(l.detect, "none") == 0;
     l.db = nothing && !dh_option_given(p, "db") ? NULL : dh_option_get(p, "db");

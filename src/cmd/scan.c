@@ -1,9 +1,10 @@
 /* deadheat scan: what may go wrong, found without running the program. */
+#include "analysis/section_candidates.h"
 #include "base/str.h"
 #include "cmd/command.h"
-#include "cmd/launch.h"
-#include "cmd/scan_report.h"
-#include "driver/whole.h"
+#include "cmd/scan_print.h"
+#include "driver/whole_program.h"
+#include "finding/store.h"
 #include "host/file.h"
 #include "host/process.h"
 #include "model/text.h"
@@ -21,21 +22,22 @@ struct scan {
     const struct dh_parsed *options;
     const char *path;
     pid_t parent;
+    struct dh_suppressions suppressions;
     struct shared {
         bool found;
     } *shared;
 };
 
-static bool read_models(struct dh_models *m, const char *path, struct dh_err *err)
+static bool read_models(struct dh_library_models *m, const char *path, struct dh_err *err)
 {
     struct dh_bytes b;
-    dh_models_init(m);
+    dh_library_models_init(m);
     if (!path)
         return true;
     if (!dh_file_read(path, &b, err))
         return false;
     char *text = dh_format("%.*s", (int)b.n, (const char *)b.at);
-    bool ok = dh_models_read(m, path, text, err);
+    bool ok = dh_library_models_read(m, path, text, err);
     free(text);
     dh_bytes_release(&b);
     return ok;
@@ -49,62 +51,136 @@ static void dump_model(const struct dh_program *p)
     dh_str_release(&out);
 }
 
-static bool scan_whole(struct scan *s, struct dh_whole *w, struct dh_err *err)
+static bool is(const struct scan *s, const char *option, const char *value)
 {
-    const char *db = dh_option_get(s->options, "db");
-    struct dh_scan_wishes wishes = {.program = s->path,
-                                    .db = strcmp(db, "none") ? db : NULL,
-                                    .suppressions = dh_option_get(s->options, "suppressions"),
-                                    .sections = dh_option_get(s->options, "sections"),
-                                    .explain = dh_option_get(s->options, "explain"),
-                                    .json = strcmp(dh_option_get(s->options, "format"), "json") == 0,
-                                    .sequential = strcmp(dh_option_get(s->options, "order"), "sc") == 0,
-                                    .wide = strcmp(dh_option_get(s->options, "exposed-reads"), "no") == 0,
-                                    .all = dh_option_given(s->options, "all") || dh_option_get(s->options, "explain"),
-                                    .cache = dh_option_get(s->options, "cache"),
-                                    .statistics = dh_option_given(s->options, "statistics")};
-    if (dh_option_get(s->options, "dump")) {
-        dump_model(&w->program);
-        return true;
-    }
-    return dh_scan_report(w, &wishes, &s->shared->found, err);
+    return strcmp(dh_option_get(s->options, option), value) == 0;
+}
+
+static enum dh_call_cache read_cache(const struct scan *s)
+{
+    static const char *const names[] = {"normal", "best", "worst", "none", "unclipped"};
+    unsigned n = sizeof names / sizeof *names;
+    while (--n && !is(s, "cache", names[n]))
+        ;
+    return (enum dh_call_cache)n;
+}
+
+static bool write_sections(const struct scan *s, const struct dh_scan *scan, unsigned *n, struct dh_err *err)
+{
+    struct dh_str out = {0};
+    dh_str_addf(&out, "# Sections of %s that are meant to happen at once, as far as can be told without running it.\n",
+                dh_basename(s->path));
+    *n = dh_section_candidates_print(&out, &scan->symex, &scan->inconsistencies);
+    bool ok = dh_file_write(dh_option_get(s->options, "sections"), out.at, out.n, 0644, err);
+    dh_str_release(&out);
+    return ok;
+}
+
+static bool print_results(struct scan *s, struct dh_scan_results *r)
+{
+    bool statistics = dh_option_given(s->options, "statistics");
+    const char *explain = dh_option_get(s->options, "explain");
+    if (explain)
+        return dh_scan_print_why(r, explain);
+    (is(s, "format", "json") ? dh_scan_print_json : dh_scan_print_text)(r, statistics);
+    return r->findings.n;
+}
+
+/* What was found is written, stored, printed. */
+static bool use_results(struct scan *s, struct dh_scan_results *r, struct dh_err *err)
+{
+    const char *sections = dh_option_get(s->options, "sections"), *db = dh_option_get(s->options, "db");
+    unsigned n = 0;
+    if (sections && !write_sections(s, r->scan, &n, err))
+        return false;
+    if (!dh_option_get(s->options, "explain") && !is(s, "db", "none") && !dh_scan_results_store(r, db, err))
+        return false;
+    s->shared->found = print_results(s, r);
+    if (sections && !is(s, "format", "json"))
+        printf("%u section%s in %s\n", n, n == 1 ? "" : "s", sections);
+    return true;
+}
+
+static bool scan_whole(struct scan *s, struct dh_whole_program *w, struct dh_err *err)
+{
+    struct dh_scan_options options = {.cache = read_cache(s),
+                                      .sequential = is(s, "order", "sc"),
+                                      .wide = is(s, "exposed-reads", "no"),
+                                      .neighbours = dh_option_get(s->options, "sections")};
+    struct dh_scan scan;
+    dh_scan_run(&scan, &w->program, &w->sites, &options);
+    struct dh_scan_results r = {.scan = &scan,
+                                .subject = {.symex = &scan.symex, .program = s->path},
+                                .suppressions = &s->suppressions,
+                                .all = dh_option_given(s->options, "all") || dh_option_get(s->options, "explain")};
+    dh_id_text(&w->id, r.subject.build);
+    dh_scan_results_gather(&r);
+    bool ok = use_results(s, &r, err);
+    dh_scan_results_release(&r);
+    dh_scan_release(&scan);
+    return ok;
+}
+
+static bool use_whole(struct scan *s, struct dh_whole_program *w, struct dh_err *err)
+{
+    if (!dh_option_get(s->options, "dump"))
+        return scan_whole(s, w, err);
+    dump_model(&w->program);
+    return true;
 }
 
 static bool scan_in_child(void *arg, struct dh_err *err)
 {
     struct scan *s = arg;
-    struct dh_models models;
-    /* Who ends the command ends the analysis with it. */
+    struct dh_library_models models;
+    /* Killing the command ends the analysis, too. */
     if (getpid() != s->parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct dh_whole w = {0};
+    struct dh_whole_program w = {0};
     bool ok = read_models(&models, dh_option_get(s->options, "models"), err) &&
-              dh_whole_read(&w, s->path, &models, dh_option_given(s->options, "library"), err) &&
-              scan_whole(s, &w, err);
+              dh_whole_program_read(&w, s->path, &models, dh_option_given(s->options, "library"), err) &&
+              use_whole(s, &w, err);
     fflush(stdout);
-    dh_whole_release(&w);
-    dh_models_release(&models);
+    dh_whole_program_release(&w);
+    dh_library_models_release(&models);
     return ok;
+}
+
+/* All lines must be well-formed. */
+static bool read_suppressions(struct dh_suppressions *s, const char *path)
+{
+    struct dh_err err = {0};
+    bool ok = !path || (dh_suppressions_read(s, path, &err) && !err.text);
+    if (!ok)
+        dh_notice("scan: --suppressions: %s", err.text);
+    dh_err_release(&err);
+    return ok;
+}
+
+static int run_in_child(struct scan *s)
+{
+    struct dh_err err = {0};
+    s->shared = mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (s->shared == MAP_FAILED) {
+        dh_notice("scan: no memory");
+        return DH_EXIT_FAILURE;
+    }
+    fflush(stdout);
+    bool ok = dh_child_run("the analysis", scan_in_child, s, &err);
+    bool found = s->shared->found;
+    munmap(s->shared, sizeof *s->shared);
+    if (!ok)
+        return dh_fail(&err, DH_EXIT_USAGE);
+    return found ? DH_EXIT_FINDINGS : DH_EXIT_OK;
 }
 
 static int scan(const struct dh_parsed *p, const char *path)
 {
-    struct dh_err err = {0};
     struct scan s = {.options = p, .path = path, .parent = getpid()};
-    if (!dh_launch_check_suppressions("scan", dh_option_get(p, "suppressions")))
-        return DH_EXIT_USAGE;
-    s.shared = mmap(NULL, sizeof *s.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (s.shared == MAP_FAILED) {
-        dh_complain("scan: no memory");
-        return DH_EXIT_FAILURE;
-    }
-    fflush(stdout);
-    bool ok = dh_child_run("the analysis", scan_in_child, &s, &err);
-    bool found = s.shared->found;
-    munmap(s.shared, sizeof *s.shared);
-    if (!ok)
-        return dh_fail(&err, DH_EXIT_USAGE);
-    return found ? DH_EXIT_FINDINGS : DH_EXIT_OK;
+    bool ok = read_suppressions(&s.suppressions, dh_option_get(p, "suppressions"));
+    int code = ok ? run_in_child(&s) : DH_EXIT_USAGE;
+    dh_suppressions_release(&s.suppressions);
+    return code;
 }
 
 static int run_scan(const struct dh_command *self, int argc, char **argv)

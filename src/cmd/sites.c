@@ -22,7 +22,7 @@ static int print_scopes(const char *path, const struct dh_container *c, const st
     if (dh_scope_table_read(&scopes, bytes.at, bytes.n, &why))
         dh_scopes_print_text(stdout, &scopes, sites);
     else {
-        dh_complain("%s: %s; build it again", path, why);
+        dh_notice("%s: %s; build it again", path, why);
         code = DH_EXIT_FAILURE;
     }
     dh_bytes_release(&bytes);
@@ -32,10 +32,10 @@ static int print_scopes(const char *path, const struct dh_container *c, const st
 static bool read_trust(const char *list, uint64_t *also)
 {
     for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
-        uint64_t bit = dh_safe_argument(at, strcspn(at, ","));
+        uint64_t bit = dh_argument_bit(at, strcspn(at, ","));
         if (!bit) {
-            dh_complain("sites: --trust: no argument '%.*s'; src/analysis/arguments.def has them",
-                        (int)strcspn(at, ","), at);
+            dh_notice("sites: --trust: no argument '%.*s'; src/analysis/arguments.def has them", (int)strcspn(at, ","),
+                      at);
             return false;
         }
         *also |= bit;
@@ -49,12 +49,12 @@ static int print_safe(const struct dh_parsed *p, const char *path, const struct 
 {
     struct dh_err err = {0};
     struct dh_bytes part;
-    struct dh_sparse_facts facts;
+    struct dh_sparse_proofs facts;
     struct dh_str copies = {0};
     uint64_t also = 0;
     if (!read_trust(dh_option_get(p, "trust"), &also))
         return DH_EXIT_USAGE;
-    if (!dh_sparse_of_program(c, t, also, &part, &copies, &err)) {
+    if (!dh_sparse_analyse_program(c, t, also, &part, &copies, &err)) {
         dh_err_while(&err, "reading %s", path);
         return dh_fail(&err, DH_EXIT_FAILURE);
     }
@@ -67,9 +67,22 @@ static int print_safe(const struct dh_parsed *p, const char *path, const struct 
     return DH_EXIT_OK;
 }
 
+typedef void print_function(FILE *out, const struct dh_site_table *t);
+
+static print_function *printer_of(const char *format)
+{
+    static const struct {
+        const char *format;
+        print_function *print;
+    } printers[] = {{"text", dh_sites_print_text}, {"json", dh_sites_print_json}};
+    size_t i = 0;
+    while (strcmp(printers[i].format, format) != 0) /* the table of options has no others */
+        i++;
+    return printers[i].print;
+}
+
 static int print_sites(const struct dh_parsed *p, const char *path)
 {
-    bool json = strcmp(dh_option_get(p, "format"), "json") == 0;
     struct dh_err err = {0};
     struct dh_container c;
     struct dh_bytes bytes;
@@ -82,14 +95,14 @@ static int print_sites(const struct dh_parsed *p, const char *path)
         dh_err_while(&err, "reading the sites of %s", path);
         code = dh_fail(&err, DH_EXIT_FAILURE);
     } else if (!dh_site_table_read(&table, bytes.at, bytes.n, &why)) {
-        dh_complain("%s: %s; build it again", path, why);
+        dh_notice("%s: %s; build it again", path, why);
         code = DH_EXIT_FAILURE;
     } else if (dh_option_given(p, "scopes"))
         code = print_scopes(path, &c, &table);
     else if (dh_option_given(p, "safe"))
         code = print_safe(p, path, &c, &table);
     else
-        (json ? dh_sites_print_json : dh_sites_print_text)(stdout, &table);
+        printer_of(dh_option_get(p, "format"))(stdout, &table);
     dh_bytes_release(&bytes);
     dh_container_release(&c);
     return code;

@@ -200,13 +200,13 @@ void dh_sites_print_json(FILE *out, const struct dh_site_table *t)
 
 static const char *word_of(unsigned safety)
 {
-    return safety & DH_SAFE_PRIVATE   ? "private"
-           : safety & DH_SAFE_RACE    ? "safe"
-           : safety & DH_SAFE_ORDERED ? "ordered"
-                                      : "watched";
+    return safety & DH_PROVEN_PRIVATE     ? "private"
+           : safety & DH_PROVEN_RACE_FREE ? "safe"
+           : safety & DH_PROVEN_ORDERED   ? "ordered"
+                                          : "watched";
 }
 
-static void print_copies(FILE *out, const struct dh_site_table *t, const struct dh_copies *c)
+static void print_copies(FILE *out, const struct dh_site_table *t, const struct dh_program_clones *c)
 {
     for (uint32_t n = 0; n < c->n_marks; n++)
         if (c->marks[n].site < t->n_sites)
@@ -215,7 +215,7 @@ static void print_copies(FILE *out, const struct dh_site_table *t, const struct 
 }
 
 /* One line per plain access: word, stable name, place; at the end how many, or why nothing is known. */
-void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct dh_sparse_facts *facts)
+void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct dh_sparse_proofs *facts)
 {
     for (uint32_t i = 0; i < t->n_sites && i < facts->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
@@ -224,7 +224,7 @@ void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct 
             continue;
         fprintf(out, "%-8s %s  ", word_of(facts->of_site[i]), dh_site_string(t, s->name));
         print_place(out, t, s->file, s->line, s->column);
-        fputs(facts->of_site[i] & (DH_SAFE_PRIVATE | DH_SAFE_UNIT) ? "\n" : "  may be interleaved\n", out);
+        fputs(facts->of_site[i] & (DH_PROVEN_PRIVATE | DH_PROVEN_CONSISTENT) ? "\n" : "  may be interleaved\n", out);
     }
     print_copies(out, t, &facts->copies);
     if (*facts->gave_up)

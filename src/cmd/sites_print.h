@@ -10,7 +10,7 @@
 
 void dh_sites_print_text(FILE *out, const struct dh_site_table *t);
 void dh_sites_print_json(FILE *out, const struct dh_site_table *t);
-void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct dh_sparse_facts *facts);
+void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct dh_sparse_proofs *facts);
 void dh_scopes_print_text(FILE *out, const struct dh_scope_table *t, const struct dh_site_table *sites);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* One paragraph per thread: who, in which state, created by whom and where, with the stack in source places. */
+/* One paragraph per thread: name, state, creator, and the stack of its creation in source places. */
 bool dh_threads_print(const char *path, FILE *out, struct dh_err *err);
 
 #endif

@@ -1,11 +1,11 @@
 /* deadheat trace: recorded event streams as text, and those of other tools as ours. */
 #include "cmd/command.h"
-#include "cmd/meaning.h"
 #include "cmd/progress.h"
-#include "finding/suspicion.h"
+#include "finding/suspicion_collector.h"
 #include "trace/dht.h"
 #include "trace/rules.h"
 #include "trace/source.h"
+#include "trace/source_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,11 +16,11 @@ struct job {
     const struct dh_parsed *options;
     const char *path;
     struct dh_source *source;
-    struct dh_meaning *meaning;
-    struct dh_suspicions *names; /* for what its modules say */
+    struct dh_source_names *meaning;
+    struct dh_suspicion_collector *names; /* for what its modules say */
     struct dh_rules *rules;
     struct dh_rules_filter *filter;
-    struct dh_world_host host;
+    struct dh_run_host host;
 };
 
 static bool hear_nothing(void *arg, const struct dh_finding *f)
@@ -32,16 +32,16 @@ static bool hear_nothing(void *arg, const struct dh_finding *f)
 
 static bool begin(struct job *j, struct dh_err *err)
 {
-    static const struct dh_suspicions_sink nobody = {.found = hear_nothing};
+    static const struct dh_finding_sink nobody = {.found = hear_nothing};
     const char *rules = dh_option_get(j->options, "rules");
     if (rules && !(j->rules = dh_rules_read(rules, err)))
         return false;
     if (!(j->source = dh_source_open(j->path, err)))
         return false;
-    j->meaning = dh_meaning_new(j->source);
-    if (!dh_meaning_words(j->meaning, &j->host)) {
-        j->names = dh_suspicions_new(dh_source_meta(j->source), &nobody);
-        dh_suspicions_host(j->names, &j->host);
+    j->meaning = dh_source_names_new(j->source);
+    if (!dh_source_names_host(j->meaning, &j->host)) {
+        j->names = dh_suspicion_collector_new(dh_source_meta(j->source), &nobody);
+        dh_suspicion_collector_fill_host(j->names, &j->host);
     }
     j->filter = dh_rules_filter_new(j->rules, &j->host);
     return true;
@@ -50,8 +50,8 @@ static bool begin(struct job *j, struct dh_err *err)
 static void end(struct job *j)
 {
     dh_rules_filter_free(j->filter);
-    dh_suspicions_free(j->names);
-    dh_meaning_free(j->meaning);
+    dh_suspicion_collector_free(j->names);
+    dh_source_names_free(j->meaning);
     dh_source_close(j->source);
     dh_rules_free(j->rules);
 }
@@ -69,12 +69,12 @@ static bool each(struct job *j, const char *what, bool (*fn)(void *arg, struct j
         if (dh_progress_step(&progress)) {
             uint64_t at, of;
             dh_source_progress(j->source, &at, &of);
-            dh_progress_tell(&progress, at, of);
+            dh_progress_show(&progress, at, of);
         }
     }
     dh_progress_end(&progress);
     if (ok && dh_source_is_cut(j->source))
-        dh_complain("trace: %s", dh_source_cut_text(j->source));
+        dh_notice("trace: %s", dh_source_cut_text(j->source));
     return ok && a == DH_SOURCE_END;
 }
 
@@ -95,7 +95,7 @@ static int dump(struct job *j)
     bool ok = begin(j, &err) && each(j, "trace dump", print_event, &line, &err);
     dh_str_release(&line);
     if (ok || ferror(stdout))
-        return DH_EXIT_OK; /* main tells of an output that cannot be written */
+        return DH_EXIT_OK; /* main reports an output that cannot be written */
     return dh_fail(&err, DH_EXIT_USAGE);
 }
 
@@ -153,7 +153,7 @@ static int import(struct job *j)
     struct dh_err err = {0};
     const char *out = dh_option_get(j->options, "-o");
     if (!out) {
-        dh_complain("trace: import: say where to: -o FILE.dht");
+        dh_notice("trace: import: say where to: -o FILE.dht");
         return DH_EXIT_USAGE;
     }
     if (import_to(j, out, &err))
@@ -176,10 +176,10 @@ static int trace(const struct dh_parsed *p)
     while (n && i < sizeof deeds / sizeof *deeds && strcmp(deeds[i].name, operands[0]))
         i++;
     if (!n || i == sizeof deeds / sizeof *deeds) {
-        dh_complain("trace: expected 'dump' or 'import', not '%s'; 'deadheat trace --help' tells more",
-                    n ? operands[0] : "nothing");
+        dh_notice("trace: expected 'dump' or 'import', not '%s'; 'deadheat trace --help' tells more",
+                  n ? operands[0] : "nothing");
     } else if (n != 2) {
-        dh_complain("trace: %s: name one trace", operands[0]);
+        dh_notice("trace: %s: name one trace", operands[0]);
     } else {
         struct job j = {.options = p, .path = operands[1]};
         code = deeds[i].fn(&j);

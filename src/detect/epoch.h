@@ -1,8 +1,8 @@
-/* Epochs: who accessed which bytes of a granule when, in 32 bits. Layer: detect.
- * mask(4) | slot(8) | clock(20). A granule is four aligned bytes; the mask says which of them. Slots are names for
- * threads, reused with care. Mask 0 is none of these: 0 = never; with the top bit of the slot, the index of a line
- * (lines.h); otherwise a wide epoch: its thread accessed some of the bytes at that time and others before, and only it
- * knows which. */
+/* Epochs (FastTrack): which thread accessed which bytes of a granule at which time, in 32 bits. Layer: detect.
+ * mask(4) | slot(8) | clock(20). A granule is four aligned bytes; the mask says which of them. Slots name threads
+ * and are reused. Mask 0 is none of these: 0 = never; with the top bit of the slot, the index of a shadow line
+ * (shadow_lines.h); otherwise a wide epoch: its thread accessed some of the bytes at that time and others before, and
+ * only its history knows which. */
 #ifndef DH_DETECT_EPOCH_H
 #define DH_DETECT_EPOCH_H
 
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum {
-    DH_SLOTS = 256,     /* that fit */
-    DH_LAST_SLOT = 127, /* that a thread may have; 0 is no thread's */
+    DH_SLOTS = 256,     /* that fit into an epoch */
+    DH_LAST_SLOT = 127, /* that a thread may have; 0 is unused */
     DH_CLOCK_BITS = 20,
     DH_CLOCK_MAX = (1 << DH_CLOCK_BITS) - 1,
     DH_MASK_SHIFT = 28,

@@ -1,17 +1,12 @@
 #include "detect/happens_before.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
+#include "event/happens_before.h"
 #include "event/site.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* By slot; what is not there is 0. */
-struct clock {
-    uint32_t *at;
-    uint32_t n;
-};
 
 struct held {
     uint64_t lock;
@@ -19,109 +14,84 @@ struct held {
     bool shared;
 };
 
-/* A slot is a thread's column in the clocks. It goes on to a thread whose creator knows all that the one before did:
- * who knows a moment of the new thread then knows every one of the old, so times that go on growing tell the truth. */
+/* A slot is a thread's entry in the clocks. A joined thread's slot is reused for a thread whose creator knows all that
+ * the joined one did: a clock that knows an epoch of the new thread then knows every one of the old, so epochs of the
+ * slot may go on rising. */
 struct thread {
-    uint32_t slot, time; /* time is kept when the clock is gone */
+    struct dh_hb_thread hb; /* its clock is empty until the thread does something, and again when it was joined */
+    uint32_t epoch;         /* while its clock is empty */
     bool joined;
-    struct clock clock;                        /* empty until it does something; its own entry is `time` */
-    struct clock fence_release, fence_acquire; /* what a fence published; what relaxed loads saw */
-    bool has_fence_release;
     DH_VEC(struct held) held;
 };
 
-/* What is at an address and orders threads. One clock for locks, atomics and annotations alike, as code that is not
- * ours may publish by a call what the program acquires by a load (guards of static variables). */
+/* Objects are removed by range: those of 256 bytes share a bucket, which no map of base/map.h does. */
 struct object {
     struct object *next; /* of the bucket */
     uint64_t addr;
-    struct clock clock, readers, condition;
+    struct dh_hb_object hb;
+    struct dh_hb_clock condition; /* of signals */
 };
 
 enum { BUCKET_SHIFT = 8 };
 
 struct slot {
-    uint32_t last; /* time of the last that was joined */
+    uint32_t last; /* epoch of the last thread that was joined */
 };
 
 struct dh_happens {
     unsigned edges;
     DH_VEC(struct thread *) threads;
     DH_VEC(struct slot) slots;
-    DH_VEC(uint32_t) given_back; /* slots of threads that ended */
+    DH_VEC(uint32_t) unused_slots; /* of threads that were joined */
     struct object **buckets;
     size_t n_objects, n_buckets;
 };
 
-static void *checked(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
-
 /* ---- clocks ---- */
 
-static uint32_t clock_get(const struct clock *c, uint32_t slot)
+/* No more than is needed: there are many objects. */
+static bool grow_clock(struct dh_hb_memory *m, struct dh_hb_clock *c, uint32_t n)
 {
-    return slot < c->n ? c->at[slot] : 0;
+    (void)m;
+    c->at = dh_xrealloc(c->at, n, sizeof *c->at);
+    c->room = n;
+    return true;
 }
 
-static void clock_widen(struct clock *c, uint32_t n)
-{
-    if (n <= c->n)
-        return;
-    c->at = checked(realloc(c->at, n * sizeof *c->at));
-    memset(c->at + c->n, 0, (n - c->n) * sizeof *c->at);
-    c->n = n;
-}
+static struct dh_hb_memory heap = {grow_clock};
 
-static void clock_join(struct clock *to, const struct clock *from)
-{
-    clock_widen(to, from->n);
-    for (uint32_t i = 0; i < from->n; i++)
-        to->at[i] = to->at[i] > from->at[i] ? to->at[i] : from->at[i];
-}
-
-static void clock_clear(struct clock *c)
+static void clock_release(struct dh_hb_clock *c)
 {
     free(c->at);
-    *c = (struct clock){0};
-}
-
-static void clock_copy(struct clock *to, const struct clock *from)
-{
-    clock_widen(to, from->n);
-    memcpy(to->at, from->at, from->n * sizeof *to->at);
-    to->n = from->n;
+    *c = (struct dh_hb_clock){0};
 }
 
 /* ---- threads ---- */
 
-/* One whose last owner did nothing that `creator` does not know; or a new one. */
-static uint32_t take_slot(struct dh_happens *h, const struct clock *creator)
+/* One whose last thread did nothing that `creator` does not know; or a new one. */
+static uint32_t take_slot(struct dh_happens *h, const struct dh_hb_clock *creator)
 {
-    for (size_t i = h->given_back.n; creator && i-- > 0;) {
-        uint32_t slot = h->given_back.at[i];
-        if (clock_get(creator, slot) < h->slots.at[slot].last)
+    for (size_t i = h->unused_slots.n; creator && i-- > 0;) {
+        uint32_t slot = h->unused_slots.at[i];
+        if (dh_vclock_get(creator, slot) < h->slots.at[slot].last)
             continue;
-        h->given_back.at[i] = h->given_back.at[--h->given_back.n];
+        h->unused_slots.at[i] = h->unused_slots.at[--h->unused_slots.n];
         return slot;
     }
     dh_vec_push(&h->slots, (struct slot){0});
     return (uint32_t)h->slots.n - 1;
 }
 
-static struct thread *thread_made(struct dh_happens *h, uint32_t index, const struct clock *creator)
+static struct thread *thread_made(struct dh_happens *h, uint32_t index, const struct dh_hb_clock *creator)
 {
-    if (index >= DH_WORLD_THREADS)
+    if (index >= DH_RUN_THREADS_MAX)
         return NULL;
     while (h->threads.n <= index)
         dh_vec_push(&h->threads, NULL);
     if (!h->threads.at[index]) {
-        struct thread *t = checked(calloc(1, sizeof *t));
-        t->slot = take_slot(h, creator);
-        t->time = h->slots.at[t->slot].last + 1;
+        struct thread *t = DH_NEW(struct thread);
+        t->hb.slot = take_slot(h, creator);
+        t->epoch = h->slots.at[t->hb.slot].last + 1;
         h->threads.at[index] = t;
     }
     return h->threads.at[index];
@@ -130,52 +100,24 @@ static struct thread *thread_made(struct dh_happens *h, uint32_t index, const st
 static struct thread *thread_of(struct dh_happens *h, uint32_t index)
 {
     struct thread *t = thread_made(h, index, NULL);
-    if (t && t->slot >= t->clock.n) {
-        clock_widen(&t->clock, t->slot + 1);
-        t->clock.at[t->slot] = t->time;
-    }
+    if (t && !t->hb.clock.n)
+        dh_hb_thread_init(&heap, &t->hb, t->hb.slot, t->epoch);
     return t;
-}
-
-/* What the thread does from now on is not known to those who know what it did. */
-static void next_time(struct thread *t)
-{
-    t->clock.at[t->slot] = ++t->time;
-}
-
-static void publish(struct thread *t, struct clock *to)
-{
-    clock_copy(to, &t->clock);
-    next_time(t);
-}
-
-static void publish_too(struct thread *t, struct clock *to)
-{
-    clock_join(to, &t->clock);
-    next_time(t);
-}
-
-static void learn(struct thread *t, const struct clock *from)
-{
-    clock_join(&t->clock, from);
 }
 
 static void thread_create(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
-    if (e->arg >= DH_WORLD_THREADS || e->arg == e->thread)
+    if (e->arg >= DH_RUN_THREADS_MAX || e->arg == e->thread)
         return;
-    thread_made(h, (uint32_t)e->arg, &t->clock);
-    struct thread *child = thread_of(h, (uint32_t)e->arg);
-    learn(child, &t->clock);
-    next_time(t);
+    thread_made(h, (uint32_t)e->arg, &t->hb.clock);
+    dh_hb_fork(&heap, &t->hb, &thread_of(h, (uint32_t)e->arg)->hb);
 }
 
 static void thread_forget(struct thread *t)
 {
-    clock_clear(&t->clock);
-    clock_clear(&t->fence_release);
-    clock_clear(&t->fence_acquire);
-    t->has_fence_release = false;
+    clock_release(&t->hb.clock);
+    clock_release(&t->hb.release_fence);
+    clock_release(&t->hb.acquire_fence);
     dh_vec_release(&t->held);
 }
 
@@ -184,12 +126,12 @@ static void thread_join(struct dh_happens *h, struct thread *t, const struct dh_
     struct thread *child = e->arg == e->thread || e->arg >= h->threads.n ? NULL : h->threads.at[e->arg];
     if (!child || child->joined)
         return;
-    /* All it did, also after its end was told: destructors of thread-local data. */
-    learn(t, &thread_of(h, (uint32_t)e->arg)->clock);
-    h->slots.at[child->slot].last = child->time;
+    /* All it did, also after its end event: destructors of thread-local data. */
+    dh_hb_join(&heap, &t->hb, &thread_of(h, (uint32_t)e->arg)->hb);
+    h->slots.at[child->hb.slot].last = child->epoch = dh_hb_epoch(&child->hb);
     child->joined = true;
     thread_forget(child);
-    dh_vec_push(&h->given_back, child->slot);
+    dh_vec_push(&h->unused_slots, child->hb.slot);
 }
 
 /* ---- objects ---- */
@@ -204,7 +146,7 @@ static void more_buckets(struct dh_happens *h)
     struct object **old = h->buckets;
     size_t n = h->n_buckets;
     h->n_buckets = n ? 2 * n : 256;
-    h->buckets = checked(calloc(h->n_buckets, sizeof(struct object *)));
+    h->buckets = dh_xcalloc(h->n_buckets, sizeof(struct object *));
     for (size_t i = 0; i < n; i++)
         for (struct object *o = old[i], *next; o; o = next) {
             struct object **at = &h->buckets[bucket_of(h, o->addr)];
@@ -231,7 +173,7 @@ static struct object *object_at(struct dh_happens *h, uint64_t addr)
     if (h->n_objects >= h->n_buckets)
         more_buckets(h);
     struct object **at = &h->buckets[bucket_of(h, addr)];
-    o = checked(calloc(1, sizeof *o));
+    o = DH_NEW(struct object);
     o->addr = addr;
     o->next = *at;
     *at = o;
@@ -241,9 +183,9 @@ static struct object *object_at(struct dh_happens *h, uint64_t addr)
 
 static void object_free(struct object *o)
 {
-    clock_clear(&o->clock);
-    clock_clear(&o->readers);
-    clock_clear(&o->condition);
+    clock_release(&o->hb.clock);
+    clock_release(&o->hb.readers);
+    clock_release(&o->condition);
     free(o);
 }
 
@@ -306,11 +248,8 @@ static void lock(struct dh_happens *h, struct thread *t, const struct dh_event *
     }
     bool shared = e->flags & DH_EVENT_SHARED;
     const struct object *o = object_find(h, e->addr);
-    if (o) {
-        learn(t, &o->clock);
-        if (!shared)
-            learn(t, &o->readers);
-    }
+    if (o)
+        dh_hb_lock(&heap, &t->hb, &o->hb, shared);
     dh_vec_push(&t->held, (struct held){e->addr, 1, shared});
 }
 
@@ -320,14 +259,10 @@ static void unlock(struct dh_happens *h, struct thread *t, const struct dh_event
     if (held && --held->depth)
         return;
     struct object *o = object_at(h, e->addr);
-    if (!held) {
-        publish_too(t, &o->clock); /* it was not this thread's: what its owner publishes must stay */
-    } else if (held->shared) {
-        publish_too(t, &o->readers);
-    } else {
-        publish(t, &o->clock);
-        clock_clear(&o->readers); /* known to the thread, so they are in `clock` */
-    }
+    if (held)
+        dh_hb_unlock(&heap, &t->hb, &o->hb, held->shared);
+    else
+        dh_hb_unlock_unowned(&heap, &t->hb, &o->hb, false);
     if (held)
         *held = t->held.at[--t->held.n];
 }
@@ -336,12 +271,12 @@ static void woken(struct dh_happens *h, struct thread *t, const struct dh_event 
 {
     const struct object *o = e->flags & DH_EVENT_TIMED ? NULL : object_find(h, e->addr);
     if (o)
-        learn(t, &o->condition);
+        dh_hb_acquire(&heap, &t->hb, &o->condition);
 }
 
 static void wake(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
-    publish_too(t, &object_at(h, e->addr)->condition);
+    dh_hb_release_join(&heap, &t->hb, &object_at(h, e->addr)->condition);
 }
 
 /* ---- anything else that orders ---- */
@@ -350,81 +285,45 @@ static void acquire(struct dh_happens *h, struct thread *t, const struct dh_even
 {
     const struct object *o = object_find(h, e->addr);
     if (o)
-        learn(t, &o->clock);
+        dh_hb_acquire(&heap, &t->hb, &o->hb.clock);
 }
 
 static void release(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
-    publish(t, &object_at(h, e->addr)->clock);
+    dh_hb_release(&heap, &t->hb, &object_at(h, e->addr)->hb.clock);
 }
 
 static void release_join(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
-    publish_too(t, &object_at(h, e->addr)->clock);
+    dh_hb_release_join(&heap, &t->hb, &object_at(h, e->addr)->hb.clock);
 }
 
 static void acquire_release(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
-    acquire(h, t, e);
-    release_join(h, t, e);
-}
-
-/* ---- atomics: C11 5.1.2.4, 7.17.3, 7.17.4 ---- */
-
-static bool acquires(unsigned order)
-{
-    return order == DH_ORDER_ACQUIRE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-}
-
-static bool releases(unsigned order)
-{
-    return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-}
-
-/* The variable's clock is what the release sequence of its present value carries: a store begins another one, a
- * read-modify-write goes on with it. */
-static void atomic_reads(struct thread *t, const struct object *o, unsigned order)
-{
-    if (!o || order == DH_ORDER_NONE)
-        return;
-    if (acquires(order))
-        learn(t, &o->clock);
-    else
-        clock_join(&t->fence_acquire, &o->clock);
-}
-
-static void atomic_writes(struct dh_happens *h, struct thread *t, const struct dh_event *e, bool rmw)
-{
-    bool publishes = releases(dh_event_atomic_order(e)) || t->has_fence_release;
-    struct object *o = publishes ? object_at(h, e->addr) : object_find(h, e->addr);
-    if (o && !rmw)
-        clock_clear(&o->clock);
-    if (releases(dh_event_atomic_order(e)))
-        publish_too(t, &o->clock);
-    else if (t->has_fence_release)
-        clock_join(&o->clock, &t->fence_release);
+    dh_hb_acquire_release(&heap, &t->hb, &object_at(h, e->addr)->hb.clock);
 }
 
 static void atomic(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
-    unsigned op = dh_event_atomic_op(e);
-    if (op != DH_OP_ATOMIC_STORE)
-        atomic_reads(t, object_find(h, e->addr), dh_event_atomic_order(e));
-    if (dh_event_atomic_wrote(e))
-        atomic_writes(h, t, e, op != DH_OP_ATOMIC_STORE);
+    enum dh_order order = dh_event_atomic_order(e);
+    bool is_store = dh_event_atomic_op(e) == DH_OP_ATOMIC_STORE;
+    struct object *o = object_find(h, e->addr);
+    if (o && !is_store)
+        dh_hb_load(&heap, &t->hb, &o->hb.clock, order);
+    if (!dh_event_atomic_wrote(e))
+        return;
+    if (order == DH_ORDER_NONE)
+        order = DH_ORDER_RELAXED; /* a write that does not say, but is atomic */
+    if (!o && (dh_order_releases(order) || t->hb.has_release_fence))
+        o = object_at(h, e->addr);
+    if (o)
+        (is_store ? dh_hb_store : dh_hb_update)(&heap, &t->hb, &o->hb.clock, order);
 }
 
 static void fence(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
     (void)h;
-    if (acquires((unsigned)e->arg)) {
-        learn(t, &t->fence_acquire);
-        clock_clear(&t->fence_acquire);
-    }
-    if (releases((unsigned)e->arg)) {
-        publish(t, &t->fence_release);
-        t->has_fence_release = true;
-    }
+    dh_hb_fence(&heap, &t->hb, e->arg <= DH_ORDER_SEQ_CST ? (enum dh_order)e->arg : DH_ORDER_NONE);
 }
 
 /* ---- the stream ---- */
@@ -455,7 +354,7 @@ static const struct {
 
 struct dh_happens *dh_happens_new(unsigned edges)
 {
-    struct dh_happens *h = checked(calloc(1, sizeof *h));
+    struct dh_happens *h = DH_NEW(struct dh_happens);
     h->edges = edges;
     return h;
 }
@@ -475,14 +374,14 @@ void dh_happens_pass(struct dh_happens *h, uint64_t from, uint64_t to)
 {
     if (from != to && object_find(h, from)) {
         struct object *target = object_at(h, to);
-        clock_join(&target->clock, &object_find(h, from)->clock);
+        dh_hb_clock_join(&heap, &target->hb.clock, &object_find(h, from)->hb.clock);
     }
 }
 
 uint32_t dh_happens_time(struct dh_happens *h, uint32_t thread)
 {
     const struct thread *t = thread_of(h, thread);
-    return t ? t->time : 0;
+    return t ? dh_hb_epoch(&t->hb) : 0;
 }
 
 bool dh_happens_before(struct dh_happens *h, uint32_t then_thread, uint32_t then, uint32_t thread)
@@ -491,15 +390,15 @@ bool dh_happens_before(struct dh_happens *h, uint32_t then_thread, uint32_t then
         return true;
     const struct thread *t = thread_of(h, thread);
     const struct thread *other = then_thread < h->threads.n ? h->threads.at[then_thread] : NULL;
-    return t && other && clock_get(&t->clock, other->slot) >= then;
+    return t && other && dh_vclock_get(&t->hb.clock, other->hb.slot) >= then;
 }
 
 const uint32_t *dh_happens_clock(struct dh_happens *h, uint32_t thread, uint32_t *slot, uint32_t *n)
 {
     const struct thread *t = thread_of(h, thread);
-    *slot = t ? t->slot : 0;
-    *n = t ? t->clock.n : 0;
-    return t ? t->clock.at : NULL;
+    *slot = t ? t->hb.slot : 0;
+    *n = t ? t->hb.clock.n : 0;
+    return t ? t->hb.clock.at : NULL;
 }
 
 void dh_happens_free(struct dh_happens *h)
@@ -519,6 +418,6 @@ void dh_happens_free(struct dh_happens *h)
     free(h->buckets);
     dh_vec_release(&h->threads);
     dh_vec_release(&h->slots);
-    dh_vec_release(&h->given_back);
+    dh_vec_release(&h->unused_slots);
     free(h);
 }

@@ -1,5 +1,5 @@
-/* Happens-before over the event stream by vector clocks, with a choice of what counts as order. Layer: detect. Exact
- * for C11 atomics (release sequences, fences). Memory is freed for threads that were joined. */
+/* Happens-before of the event stream, with a choice of which synchronisation counts. Layer: detect. The rules are those
+ * of event/happens_before.h. Clocks of joined threads are freed. Not thread-safe. */
 #ifndef DH_DETECT_HAPPENS_BEFORE_H
 #define DH_DETECT_HAPPENS_BEFORE_H
 
@@ -23,17 +23,17 @@ enum dh_edges {
 struct dh_happens;
 struct dh_happens *dh_happens_new(unsigned edges);
 void dh_happens_free(struct dh_happens *h);
-/* Every event but accesses and scopes, in order; others are ignored. Call it before using the thread's time at what
- * acquires, and after using it at what releases: simplest, after the detector has looked at the event. */
+/* Every event but accesses and scopes, in order; others are ignored. Call it after the detector has handled the event:
+ * at a release the epoch before it counts. */
 void dh_happens_event(struct dh_happens *h, const struct dh_event *e);
-/* What the object at `from` tells who acquires it, the one at `to` tells from now on, too. */
+/* An acquire of the object at `to` acquires what was released to that at `from` by now, too. */
 void dh_happens_pass(struct dh_happens *h, uint64_t from, uint64_t to);
-/* The thread's own time now: grows whenever it releases. Together with the thread it names a moment. */
+/* The thread's own entry: rises at every release. Thread and time name an epoch. */
 uint32_t dh_happens_time(struct dh_happens *h, uint32_t thread);
-/* Is that moment before what `thread` does now? A thread's own moments are. */
+/* Does that epoch happen before what `thread` does now? A thread's own do. */
 bool dh_happens_before(struct dh_happens *h, uint32_t then_thread, uint32_t then, uint32_t thread);
-/* All that the thread knows now: the latest time of each slot, borrowed until the next event. A moment of a thread in
- * `slot` is before that if the slot's time is not less than its own. NULL: thread numbers like this are refused. */
+/* The thread's clock by slot, borrowed until the next event: an epoch of a thread in `slot` happens before if the entry
+ * is not less than its time. NULL: the thread's number is too high. */
 const uint32_t *dh_happens_clock(struct dh_happens *h, uint32_t thread, uint32_t *slot, uint32_t *n);
 
 #endif

@@ -1,82 +1,78 @@
 #include "detect/hb_snapshot.h"
 
-#include <stdlib.h>
+#include "base/alloc.h"
+#include "detect/run_state.h"
 
-void dh_instants_init(struct dh_instants *m, unsigned edges)
+#include <string.h>
+
+void dh_hb_snapshots_init(struct dh_hb_snapshots *s, unsigned edges)
 {
-    *m = (struct dh_instants){.happens = dh_happens_new(edges)};
+    *s = (struct dh_hb_snapshots){.hb = dh_happens_new(edges)};
 }
 
-void dh_instant_drop(struct dh_instant *m)
+struct dh_hb_snapshot *dh_hb_snapshot_ref(struct dh_hb_snapshot *s)
 {
-    if (m && --m->refs == 0)
-        free(m);
+    s->refs++;
+    return s;
 }
 
-void dh_instants_release(struct dh_instants *m)
+void dh_hb_snapshot_unref(struct dh_hb_snapshot *s)
 {
-    for (size_t i = 0; i < m->now.n; i++)
-        dh_instant_drop(m->now.at[i]);
-    dh_vec_release(&m->now);
-    dh_happens_free(m->happens);
+    if (s && --s->refs == 0)
+        free(s);
 }
 
-static void forget(struct dh_instants *m, uint64_t thread)
+void dh_hb_snapshots_release(struct dh_hb_snapshots *s)
 {
-    if (thread >= m->now.n)
+    for (size_t i = 0; i < s->current.n; i++)
+        dh_hb_snapshot_unref(s->current.at[i]);
+    dh_vec_release(&s->current);
+    dh_happens_free(s->hb);
+}
+
+void dh_hb_snapshots_invalidate(struct dh_hb_snapshots *s, uint64_t thread)
+{
+    if (thread >= s->current.n)
         return;
-    dh_instant_drop(m->now.at[thread]);
-    m->now.at[thread] = NULL;
+    dh_hb_snapshot_unref(s->current.at[thread]);
+    s->current.at[thread] = NULL;
 }
 
-void dh_instants_event(struct dh_instants *m, const struct dh_event *e)
+/* Locks count as order in none of the uses, so acquiring and releasing them leaves snapshots valid. */
+void dh_hb_snapshots_event(struct dh_hb_snapshots *s, const struct dh_event *e)
 {
+    enum { ORDERS = DH_EVENTS_ATOMIC | DH_EVENTS_CONDITION | DH_EVENTS_ORDER | DH_EVENTS_THREAD };
     unsigned group = dh_event_info(e->kind)->group;
     if (group & (DH_EVENTS_ACCESS | DH_EVENTS_SCOPE))
         return;
-    dh_happens_event(m->happens, e);
-    if (group & (DH_EVENTS_ATOMIC | DH_EVENTS_CONDITION | DH_EVENTS_ORDER | DH_EVENTS_THREAD))
-        forget(m, e->thread);
+    dh_happens_event(s->hb, e);
+    if (group & ORDERS)
+        dh_hb_snapshots_invalidate(s, e->thread);
     if (e->kind == DH_EVENT_THREAD_CREATE)
-        forget(m, e->arg);
+        dh_hb_snapshots_invalidate(s, e->arg);
 }
 
-uint32_t dh_instants_time(struct dh_instants *m, uint32_t thread)
+struct dh_hb_epoch dh_hb_snapshots_epoch(struct dh_hb_snapshots *s, uint32_t thread)
 {
-    return dh_happens_time(m->happens, thread);
+    struct dh_hb_epoch e = {.time = dh_happens_time(s->hb, thread)};
+    uint32_t n;
+    dh_happens_clock(s->hb, thread, &e.slot, &n);
+    return e;
 }
 
-/* dh_happens tells only whether: what a thread knows of another grows, so the last it knows can be searched for. */
-static uint32_t known_of(struct dh_happens *h, uint32_t other, uint32_t thread)
+struct dh_hb_snapshot *dh_hb_snapshots_current(struct dh_hb_snapshots *s, uint32_t thread)
 {
-    uint32_t low = 0, high = dh_happens_time(h, other) + 1; /* answer is in [low, high] */
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (dh_happens_before(h, other, mid, thread))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-struct dh_instant *dh_instants_now(struct dh_instants *m, uint32_t thread, uint32_t threads)
-{
-    while (m->now.n <= thread)
-        dh_vec_push(&m->now, NULL);
-    if (!m->now.at[thread]) {
-        struct dh_instant *new = calloc(1, sizeof *new + threads * sizeof *new->known);
-        if (!new)
-            abort();
-        new->thread = thread;
-        new->time = dh_instants_time(m, thread);
-        new->refs = 1;
-        new->n = threads;
-        for (uint32_t u = 0; u < threads; u++)
-            if (u != thread)
-                new->known[u] = known_of(m->happens, u, thread);
-        m->now.at[thread] = new;
-    }
-    m->now.at[thread]->refs++;
-    return m->now.at[thread];
+    if (thread >= DH_RUN_THREADS_MAX)
+        return NULL;
+    while (s->current.n <= thread)
+        dh_vec_push(&s->current, NULL);
+    if (s->current.at[thread])
+        return s->current.at[thread];
+    uint32_t slot, n;
+    const uint32_t *clock = dh_happens_clock(s->hb, thread, &slot, &n);
+    struct dh_hb_snapshot *new = dh_xmalloc(sizeof *new + n * sizeof *clock);
+    *new =
+        (struct dh_hb_snapshot){.thread = thread, .epoch = {slot, dh_happens_time(s->hb, thread)}, .refs = 1, .n = n};
+    memcpy(new->clock, clock, n * sizeof *clock);
+    return s->current.at[thread] = new;
 }

@@ -1,41 +1,36 @@
 #include "detect/learned_order.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/set.h"
 #include "base/vec.h"
-#include "detect/granules.h"
+#include "detect/granule_map.h"
 #include "detect/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_HELD_BACK = 1 << 14,
-    MOST_BYTES = 1 << 12,
-    MOST_NAMES = 64,
-    RECENT = 8,
-    SIBLINGS = 64,
-    LOW_PLACES = 1 << 18
-};
+enum { MOST_DELAYED = 1 << 14, MOST_BYTES = 1 << 12, MOST_NAMES = 64, RECENT = 8, SIBLINGS = 64, LOW_PLACES = 1 << 18 };
 
-/* What is known of a place in the program. */
+/* What the site table says of a place. */
 struct place {
-    uint32_t site;
     bool known, pointer, element, global;
     bool updates, reads_too; /* a write: its line reads the variable, too; the code before it does */
-    uint32_t line;           /* of file and line */
-    uint64_t subject;        /* of the variable's name; 0: none */
-    uint64_t array;          /* dh_handover_array */
+    uint32_t line;           /* hash of file and line */
+    uint64_t subject;        /* hash of the variable's name; 0: none */
+    uint64_t array;          /* dh_learned_order_array_of */
 };
 
-/* Who wrote four bytes last under a lock, and who read them. */
+/* The last write of four bytes under a lock, and the last read. */
 struct half {
     uint32_t written, read; /* numbers of stretches; 0: none */
-    uint32_t writer;        /* moment, 0: none */
+    uint32_t writer;        /* segment, 0: none */
     uint32_t writer_thread;
     uint32_t site;
     uint32_t reader, read_site; /* of the last read */
-    bool made_anew : 1;         /* not of the old value */
-    bool asked : 1;             /* the writer looked at it before */
-    bool asked_again : 1;       /* some reader has read it twice at a place */
+    bool made_anew : 1;         /* not computed from the old value */
+    bool tested : 1;            /* the writer read it before */
+    bool polled : 1;            /* some thread has read it twice at one place */
     bool often : 1;             /* written in several stretches */
 };
 struct cell {
@@ -43,121 +38,86 @@ struct cell {
 };
 
 struct learnt {
-    uint32_t moment;
-    enum dh_strength strength;
+    uint32_t segment;
+    enum dh_hb_strength strength;
 };
 
+/* What a thread did since it acquired its last lock. */
 struct section {
-    DH_VEC(struct dh_event) held_back;
-    DH_VEC(uint64_t) read, written; /* names, since the thread took its last lock */
+    DH_VEC(struct dh_event) delayed;
+    DH_VEC(uint64_t) read, written; /* names */
     bool signalled;
 };
 
-struct dh_handover {
-    struct dh_world *world;
-    struct dh_moments *moments;
-    dh_deliver *deliver;
+struct dh_learned_order {
+    struct dh_run_state *run;
+    struct dh_segments *segments;
+    dh_ordered_access_fn *deliver;
     void *arg;
-    struct dh_granules granules; /* numbers of cells */
+    struct dh_granule_map granules; /* numbers of cells */
     struct dh_pool cells;
     DH_VEC(struct section) sections; /* by thread */
-    uint32_t waiting;                /* of them, with accesses that are held back */
-    struct place *places;            /* by site, open addressing */
-    size_t n_places, cap_places;
-    struct place *first; /* of the lower numbers, which most are, each at its own */
-    size_t n_first;
-    uint64_t *subjects; /* names on which waits depend, open addressing */
-    size_t n_subjects, cap_subjects;
-    const struct dh_event *access; /* that is looked at */
-    uint32_t moment;
-    uint32_t stretch; /* number of accesses held back together */
-    void (*soon)(void *, const struct dh_event *);
+    uint32_t waiting;                /* of them, with delayed accesses */
+    struct place *low_places;        /* by site, below LOW_PLACES: nearly all are */
+    size_t n_low_places;
+    DH_VEC(struct place) high_places;
+    struct dh_u64_map high_numbers; /* by site */
+    struct dh_u64_set subjects;     /* hashes of names of variables on which waits depend */
+    const struct dh_event *access;  /* being handled */
+    uint32_t segment;
+    uint32_t stretch; /* number of the delayed accesses that are handled together */
+    void (*prefetch)(void *, const struct dh_event *);
     struct learnt learnt[RECENT];
     size_t n_learnt;
 };
 
-static void *zeroed(size_t n, size_t size)
+struct dh_learned_order *dh_learned_order_new(struct dh_run_state *w, struct dh_segments *m,
+                                              dh_ordered_access_fn *deliver, void *arg)
 {
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
-struct dh_handover *dh_handover_new(struct dh_world *w, struct dh_moments *m, dh_deliver *deliver, void *arg)
-{
-    struct dh_handover *h = zeroed(1, sizeof *h);
-    h->world = w;
-    h->moments = m;
+    struct dh_learned_order *h = DH_NEW(struct dh_learned_order);
+    h->run = w;
+    h->segments = m;
     h->deliver = deliver;
     h->arg = arg;
-    dh_granules_init(&h->granules);
+    dh_granule_map_init(&h->granules);
     dh_pool_init(&h->cells, sizeof(struct cell));
     return h;
 }
 
-void dh_handover_before(struct dh_handover *h, void (*soon)(void *arg, const struct dh_event *e))
+void dh_learned_order_set_prefetch(struct dh_learned_order *h, void (*prefetch)(void *arg, const struct dh_event *e))
 {
-    h->soon = soon;
+    h->prefetch = prefetch;
 }
 
-void dh_handover_free(struct dh_handover *h)
+void dh_learned_order_free(struct dh_learned_order *h)
 {
     if (!h)
         return;
     for (size_t i = 0; i < h->sections.n; i++) {
-        dh_vec_release(&h->sections.at[i].held_back);
+        dh_vec_release(&h->sections.at[i].delayed);
         dh_vec_release(&h->sections.at[i].read);
         dh_vec_release(&h->sections.at[i].written);
     }
-    dh_granules_release(&h->granules, NULL, NULL);
+    dh_granule_map_release(&h->granules, NULL, NULL);
     dh_vec_release(&h->sections);
     dh_pool_release(&h->cells);
-    free(h->places);
-    free(h->first);
-    free(h->subjects);
+    free(h->low_places);
+    dh_vec_release(&h->high_places);
+    dh_u64_map_release(&h->high_numbers);
+    dh_u64_set_release(&h->subjects);
     free(h);
 }
 
 /* ---- places ---- */
 
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ h >> 32) * 0xff51afd7ed558ccdu;
-    return h ^ h >> 29;
-}
-
 static uint64_t hash_text(const char *text, uint64_t seed)
 {
-    uint64_t h = 0xcbf29ce484222325u ^ seed;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return mix(h) | 1;
+    return dh_hash_combine(dh_hash_string(text), seed) | 1;
 }
 
-static size_t place_slot(const struct dh_handover *h, uint32_t site)
-{
-    size_t i = mix(site) & (h->cap_places - 1);
-    while (h->places[i].known && h->places[i].site != site)
-        i = (i + 1) & (h->cap_places - 1);
-    return i;
-}
-
-static void grow_places(struct dh_handover *h)
-{
-    struct place *old = h->places;
-    size_t cap = h->cap_places;
-    h->cap_places = cap ? 2 * cap : 256;
-    h->places = zeroed(h->cap_places, sizeof *h->places);
-    for (size_t i = 0; i < cap; i++)
-        if (old[i].known)
-            h->places[place_slot(h, old[i].site)] = old[i];
-    free(old);
-}
-
-/* Sites are numbered in the order of the code. What a write reads before is not told when nothing but accesses lies in
- * between: the instrumentation lets the write speak for both. */
-static void look_back(struct place *p, const struct dh_site_table *t, const struct dh_site *s)
+/* Sites are numbered in the order of the code. A read is not recorded when a write of the same variable follows with
+ * nothing but accesses between: the instrumentation lets the write stand for both. */
+static void find_earlier_reads(struct place *p, const struct dh_site_table *t, const struct dh_site *s)
 {
     size_t i = ((uintptr_t)s - (uintptr_t)t->sites) / sizeof *s;
     if (i >= t->n_sites || &t->sites[i] != s || s->op != DH_OP_WRITE || !s->variable)
@@ -175,10 +135,10 @@ static void look_back(struct place *p, const struct dh_site_table *t, const stru
     }
 }
 
-static void describe(struct dh_handover *h, struct place *p)
+static void describe(struct dh_learned_order *h, uint32_t site, struct place *p)
 {
     const struct dh_site_table *t = NULL;
-    const struct dh_site *s = dh_world_site(h->world, p->site, &t);
+    const struct dh_site *s = dh_run_site(h->run, site, &t);
     p->known = true;
     if (!s)
         return;
@@ -188,111 +148,78 @@ static void describe(struct dh_handover *h, struct place *p)
     p->global = (s->flags & DH_SITE_GLOBAL) && !p->element;
     p->line = (uint32_t)hash_text(dh_site_string(t, s->file), s->line);
     p->subject = *name ? hash_text(name, 0) : 0;
-    look_back(p, t, s);
+    find_earlier_reads(p, t, s);
     if (*name && name[strlen(name) - 1] == ']')
         p->array = strchr(name, '.') ? p->subject : 1;
 }
 
-static void more_first(struct dh_handover *h, uint32_t site)
+static struct place *low_place(struct dh_learned_order *h, uint32_t site)
 {
-    size_t n = 2 * (size_t)site + 256;
-    h->first = realloc(h->first, n * sizeof *h->first);
-    if (!h->first)
-        abort();
-    memset(h->first + h->n_first, 0, (n - h->n_first) * sizeof *h->first);
-    h->n_first = n;
+    if (site >= h->n_low_places) {
+        size_t n = 2 * (size_t)site + 256;
+        DH_GROW_ARRAY(h->low_places, n);
+        memset(h->low_places + h->n_low_places, 0, (n - h->n_low_places) * sizeof *h->low_places);
+        h->n_low_places = n;
+    }
+    return &h->low_places[site];
 }
 
-static const struct place *low_place(struct dh_handover *h, uint32_t site)
+static struct place *high_place(struct dh_learned_order *h, uint32_t site)
 {
-    if (site >= h->n_first)
-        more_first(h, site);
-    struct place *p = &h->first[site];
-    if (!p->known) {
-        p->site = site;
-        describe(h, p);
-    }
+    uint32_t i = dh_u64_map_number(&h->high_numbers, site);
+    if (i == h->high_places.n)
+        dh_vec_push(&h->high_places, (struct place){0});
+    return &h->high_places.at[i];
+}
+
+/* Valid until another place is asked for. */
+static const struct place *place_of(struct dh_learned_order *h, uint32_t site)
+{
+    struct place *p = site < LOW_PLACES ? low_place(h, site) : high_place(h, site);
+    if (!p->known)
+        describe(h, site, p);
     return p;
 }
 
-static const struct place *place_of(struct dh_handover *h, uint32_t site)
-{
-    if (site < LOW_PLACES)
-        return low_place(h, site);
-    if (2 * h->n_places >= h->cap_places)
-        grow_places(h);
-    struct place *p = &h->places[place_slot(h, site)];
-    if (!p->known) {
-        p->site = site;
-        describe(h, p);
-        h->n_places++;
-    }
-    return p;
-}
-
-bool dh_handover_by_name(struct dh_handover *h, uint32_t site)
+bool dh_learned_order_is_global(struct dh_learned_order *h, uint32_t site)
 {
     return place_of(h, site)->global;
 }
 
-uint64_t dh_handover_array(struct dh_handover *h, uint32_t site)
+uint64_t dh_learned_order_array_of(struct dh_learned_order *h, uint32_t site)
 {
     return place_of(h, site)->array;
 }
 
 /* ---- what waits depend on ---- */
 
-static size_t subject_slot(const struct dh_handover *h, uint64_t subject)
+static bool is_subject(const struct dh_learned_order *h, uint64_t subject)
 {
-    size_t i = subject >> 8 & (h->cap_subjects - 1);
-    while (h->subjects[i] && h->subjects[i] != subject)
-        i = (i + 1) & (h->cap_subjects - 1);
-    return i;
+    return subject && dh_u64_set_has(&h->subjects, subject);
 }
 
-static bool is_subject(const struct dh_handover *h, uint64_t subject)
+static void add_subject(struct dh_learned_order *h, uint64_t subject)
 {
-    return subject && h->n_subjects && h->subjects[subject_slot(h, subject)];
-}
-
-static void grow_subjects(struct dh_handover *h)
-{
-    uint64_t *old = h->subjects;
-    size_t cap = h->cap_subjects;
-    h->cap_subjects = cap ? 2 * cap : 64;
-    h->subjects = zeroed(h->cap_subjects, sizeof *h->subjects);
-    for (size_t i = 0; i < cap; i++)
-        if (old[i])
-            h->subjects[subject_slot(h, old[i])] = old[i];
-    free(old);
-}
-
-static void add_subject(struct dh_handover *h, uint64_t subject)
-{
-    if (2 * h->n_subjects >= h->cap_subjects)
-        grow_subjects(h);
-    uint64_t *at = &h->subjects[subject_slot(h, subject)];
-    h->n_subjects += !*at;
-    *at = subject;
+    dh_u64_set_add(&h->subjects, subject);
 }
 
 /* ---- cells ---- */
 
-static void clear_half(struct dh_handover *h, struct half *half)
+static void clear_half(struct dh_learned_order *h, struct half *half)
 {
     if (half->writer)
-        dh_moments_put(h->moments, half->writer);
+        dh_segments_unref(h->segments, half->writer);
     *half = (struct half){0};
 }
 
-static struct cell *cell_at(const struct dh_handover *h, uint32_t id)
+static struct cell *cell_at(const struct dh_learned_order *h, uint32_t id)
 {
     return dh_pool_at(&h->cells, id);
 }
 
 static uint32_t forget_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
-    struct dh_handover *h = arg;
+    struct dh_learned_order *h = arg;
     struct cell *c = cell_at(h, value);
     (void)granule;
     for (int i = 0; i < 2; i++)
@@ -300,23 +227,23 @@ static uint32_t forget_step(void *arg, uint32_t value, uint64_t granule, unsigne
             clear_half(h, &c->half[i]);
     if (c->half[0].writer || c->half[0].read || c->half[1].writer || c->half[1].read)
         return value;
-    dh_pool_give(&h->cells, value);
+    dh_pool_free(&h->cells, value);
     return 0;
 }
 
-static void set_moment(struct dh_handover *h, uint32_t *at, uint32_t moment)
+static void set_moment(struct dh_learned_order *h, uint32_t *at, uint32_t segment)
 {
-    dh_moments_take(h->moments, moment);
+    dh_segments_ref(h->segments, segment);
     if (*at)
-        dh_moments_put(h->moments, *at);
-    *at = moment;
+        dh_segments_unref(h->segments, *at);
+    *at = segment;
 }
 
 static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
-    struct dh_handover *h = arg;
-    const struct place p = *place_of(h, h->access->site); /* asking for others may move it */
-    uint32_t id = value ? value : dh_pool_take(&h->cells);
+    struct dh_learned_order *h = arg;
+    const struct place p = *place_of(h, h->access->site); /* a copy: asking for others may move it */
+    uint32_t id = value ? value : dh_pool_alloc(&h->cells);
     (void)granule;
     for (int i = 0; i < 2; i++) {
         struct half *half = &cell_at(h, id)->half[i];
@@ -324,13 +251,13 @@ static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned
             continue;
         bool read = half->read == h->stretch,
              anew = !p.updates && (!read || place_of(h, half->read_site)->line != p.line);
-        bool more = half->written == h->stretch; /* what was written before in this stretch counts as well */
+        bool more = half->written == h->stretch; /* earlier writes in this stretch count as well */
         half->made_anew = anew && (!more || half->made_anew);
         half->often = half->often || (half->written && !more);
-        half->asked = read || p.reads_too || (more && half->asked);
+        half->tested = read || p.reads_too || (more && half->tested);
         half->written = h->stretch;
         half->writer_thread = h->access->thread;
-        set_moment(h, &half->writer, h->moment);
+        set_moment(h, &half->writer, h->segment);
         half->site = h->access->site;
     }
     return id;
@@ -338,14 +265,14 @@ static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned
 
 static uint32_t mark_read_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
-    struct dh_handover *h = arg;
-    uint32_t id = value ? value : dh_pool_take(&h->cells);
+    struct dh_learned_order *h = arg;
+    uint32_t id = value ? value : dh_pool_alloc(&h->cells);
     (void)granule;
     for (int i = 0; i < 2; i++)
         if (mask >> 4 * i & 0xF) {
             struct half *half = &cell_at(h, id)->half[i];
             bool again = half->reader == h->access->thread && half->read_site == h->access->site;
-            half->asked_again = half->asked_again || (half->read && half->read != h->stretch && again);
+            half->polled = half->polled || (half->read && half->read != h->stretch && again);
             half->read = h->stretch;
             half->reader = h->access->thread;
             half->read_site = h->access->site;
@@ -353,9 +280,9 @@ static uint32_t mark_read_step(void *arg, uint32_t value, uint64_t granule, unsi
     return id;
 }
 
-static struct section *section_of(struct dh_handover *h, uint32_t thread)
+static struct section *section_of(struct dh_learned_order *h, uint32_t thread)
 {
-    if (thread >= DH_WORLD_THREADS)
+    if (thread >= DH_RUN_THREADS_MAX)
         return NULL;
     while (h->sections.n <= thread)
         dh_vec_push(&h->sections, (struct section){0});
@@ -364,19 +291,19 @@ static struct section *section_of(struct dh_handover *h, uint32_t thread)
 
 /* ---- learning ---- */
 
-/* The same again is nothing new. */
-static bool has_learnt(struct dh_handover *h, uint32_t moment, enum dh_strength strength)
+/* Cached: learning the same again changes nothing. */
+static bool has_learnt(struct dh_learned_order *h, uint32_t segment, enum dh_hb_strength strength)
 {
     for (size_t i = 0; i < RECENT; i++)
-        if (h->learnt[i].moment == moment && h->learnt[i].strength <= strength)
+        if (h->learnt[i].segment == segment && h->learnt[i].strength <= strength)
             return true;
-    h->learnt[h->n_learnt++ % RECENT] = (struct learnt){moment, strength};
+    h->learnt[h->n_learnt++ % RECENT] = (struct learnt){segment, strength};
     return false;
 }
 
-static bool have_common_lock(const struct dh_moment *writer, const struct dh_moment *reader)
+static bool have_common_lock(const struct dh_segment *writer, const struct dh_segment *reader)
 {
-    const struct dh_held *theirs = dh_moment_held(writer), *ours = dh_moment_held(reader);
+    const struct dh_lock_hold *theirs = dh_segment_held(writer), *ours = dh_segment_held(reader);
     for (size_t i = 0; i < writer->n_held; i++)
         for (size_t j = 0; !theirs[i].shared && j < reader->n_held; j++)
             if (ours[j].id == theirs[i].id)
@@ -384,36 +311,36 @@ static bool have_common_lock(const struct dh_moment *writer, const struct dh_mom
     return false;
 }
 
-/* How strong is the order that reading it gives; DH_STRENGTHS: none. */
-static enum dh_strength order_of(struct dh_handover *h, const struct half *half, const struct place *p)
+/* How strong is the order that reading it proves; DH_HB_STRENGTHS: none. */
+static enum dh_hb_strength order_of(struct dh_learned_order *h, const struct half *half, const struct place *p)
 {
     bool again =
-        half->asked_again || (half->read && half->reader == h->access->thread && half->read_site == h->access->site);
-    bool flag = half->made_anew && !half->often && !p->pointer && !p->element && (half->asked || again);
+        half->polled || (half->read && half->reader == h->access->thread && half->read_site == h->access->site);
+    bool flag = half->made_anew && !half->often && !p->pointer && !p->element && (half->tested || again);
     if (flag || is_subject(h, p->subject) || is_subject(h, place_of(h, half->site)->subject))
-        return DH_SURE;
-    return half->made_anew || p->pointer ? DH_HANDED : DH_STRENGTHS;
+        return DH_HB_SIGNALLED;
+    return half->made_anew || p->pointer ? DH_HB_TRANSFERRED : DH_HB_STRENGTHS;
 }
 
-static void learn_from(struct dh_handover *h, const struct half *half, const struct place *p)
+static void learn_from(struct dh_learned_order *h, const struct half *half, const struct place *p)
 {
-    enum dh_strength strength = order_of(h, half, p);
-    if (strength == DH_STRENGTHS || has_learnt(h, half->writer, strength))
+    enum dh_hb_strength strength = order_of(h, half, p);
+    if (strength == DH_HB_STRENGTHS || has_learnt(h, half->writer, strength))
         return;
-    const struct dh_moment *reader = dh_moments_get(h->moments, h->moment);
-    if (have_common_lock(dh_moments_get(h->moments, half->writer), reader))
-        dh_moments_learn(h->moments, h->access->thread, half->writer, strength);
+    const struct dh_segment *reader = dh_segments_get(h->segments, h->segment);
+    if (have_common_lock(dh_segments_get(h->segments, half->writer), reader))
+        dh_segments_learn(h->segments, h->access->thread, half->writer, strength);
 }
 
 static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
-    struct dh_handover *h = arg;
+    struct dh_learned_order *h = arg;
     (void)granule;
     for (int i = 0; i < 2; i++) {
         const struct half *half = &cell_at(h, value)->half[i];
         if (!(mask >> 4 * i & 0xF) || !half->writer || half->writer_thread == h->access->thread)
             continue;
-        struct place p = *place_of(h, h->access->site); /* asking for others may move it */
+        struct place p = *place_of(h, h->access->site); /* a copy: asking for others may move it */
         learn_from(h, half, &p);
     }
     return value;
@@ -421,7 +348,7 @@ static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned
 
 /* ---- accesses under locks ---- */
 
-static void note_names(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void record_names(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     const struct place *p = place_of(h, e->site);
     uint64_t name = p->subject;
@@ -436,85 +363,84 @@ static void note_names(struct dh_handover *h, struct section *s, const struct dh
         dh_vec_push(&s->read, name);
 }
 
-static bool is_read(struct dh_handover *h, const struct dh_event *e)
+static bool is_read(struct dh_learned_order *h, const struct dh_event *e)
 {
     return e->kind == DH_EVENT_READ || place_of(h, e->site)->reads_too;
 }
 
-static void step(struct dh_handover *h, const struct dh_event *e, bool known, dh_granule_step *what)
+static void step(struct dh_learned_order *h, const struct dh_event *e, bool known, dh_granule_update_fn *what)
 {
     uint64_t size = e->arg < MOST_BYTES ? e->arg : MOST_BYTES;
     h->access = e;
-    (known ? dh_granules_visit : dh_granules_update)(&h->granules, e->addr, size, what, h);
+    (known ? dh_granule_map_visit : dh_granule_map_update)(&h->granules, e->addr, size, what, h);
 }
 
-/* Memory is slow, and there are several to be fetched at a time. */
-static void fetch(struct dh_handover *h, const struct section *s)
+static void prefetch_delayed(struct dh_learned_order *h, const struct section *s)
 {
-    for (size_t i = 0; i < s->held_back.n; i++) {
-        const uint32_t *cell = dh_granules_soon(&h->granules, s->held_back.at[i].addr);
+    for (size_t i = 0; i < s->delayed.n; i++) {
+        const uint32_t *cell = dh_granule_map_prefetch(&h->granules, s->delayed.at[i].addr);
         if (cell && *cell)
             __builtin_prefetch(cell_at(h, *cell));
-        if (h->soon)
-            h->soon(h->arg, &s->held_back.at[i]);
+        if (h->prefetch)
+            h->prefetch(h->arg, &s->delayed.at[i]);
     }
 }
 
-/* What others handed over first, then what this thread leaves behind. */
-static bool exchange(struct dh_handover *h, const struct section *s, uint32_t thread)
+/* First what this thread learns from others, then what others can learn from it. */
+static bool exchange(struct dh_learned_order *h, const struct section *s, uint32_t thread)
 {
     bool writes = false;
-    h->moment = dh_moments_latest(h->moments, thread);
+    h->segment = dh_segments_latest(h->segments, thread);
     h->stretch += h->stretch == UINT32_MAX ? 2 : 1;
     memset(h->learnt, 0, sizeof h->learnt);
-    for (size_t i = 0; i < s->held_back.n; i++)
-        if (is_read(h, &s->held_back.at[i]))
-            step(h, &s->held_back.at[i], true, learn_step);
-    h->moment = dh_moments_latest(h->moments, thread);
-    for (size_t i = 0; i < s->held_back.n; i++)
-        if (s->held_back.at[i].kind == DH_EVENT_READ)
-            step(h, &s->held_back.at[i], false, mark_read_step);
-    for (size_t i = 0; i < s->held_back.n; i++)
-        if (s->held_back.at[i].kind == DH_EVENT_WRITE) {
-            step(h, &s->held_back.at[i], false, write_step);
+    for (size_t i = 0; i < s->delayed.n; i++)
+        if (is_read(h, &s->delayed.at[i]))
+            step(h, &s->delayed.at[i], true, learn_step);
+    h->segment = dh_segments_latest(h->segments, thread);
+    for (size_t i = 0; i < s->delayed.n; i++)
+        if (s->delayed.at[i].kind == DH_EVENT_READ)
+            step(h, &s->delayed.at[i], false, mark_read_step);
+    for (size_t i = 0; i < s->delayed.n; i++)
+        if (s->delayed.at[i].kind == DH_EVENT_WRITE) {
+            step(h, &s->delayed.at[i], false, write_step);
             writes = true;
         }
     return writes;
 }
 
-static void flush(struct dh_handover *h, uint32_t thread)
+static void flush(struct dh_learned_order *h, uint32_t thread)
 {
     struct section *s = section_of(h, thread);
-    if (!s || !s->held_back.n)
+    if (!s || !s->delayed.n)
         return;
-    fetch(h, s);
+    prefetch_delayed(h, s);
     bool writes = exchange(h, s, thread);
-    for (size_t i = 0; i < s->held_back.n; i++) {
-        note_names(h, s, &s->held_back.at[i]);
-        h->deliver(h->arg, &s->held_back.at[i], h->moment);
+    for (size_t i = 0; i < s->delayed.n; i++) {
+        record_names(h, s, &s->delayed.at[i]);
+        h->deliver(h->arg, &s->delayed.at[i], h->segment);
     }
-    s->held_back.n = 0;
+    s->delayed.n = 0;
     h->waiting--;
     if (writes)
-        dh_moments_publish(h->moments, h->moment);
+        dh_segments_publish(h->segments, h->segment);
 }
 
-void dh_handover_access(struct dh_handover *h, const struct dh_event *e)
+void dh_learned_order_access(struct dh_learned_order *h, const struct dh_event *e)
 {
-    struct section *s = dh_world_thread(h->world, e->thread)->held.n ? section_of(h, e->thread) : NULL;
-    uint32_t now = dh_moments_now(h->moments, e->thread);
+    struct section *s = dh_run_thread(h->run, e->thread)->held.n ? section_of(h, e->thread) : NULL;
+    uint32_t now = dh_segments_current(h->segments, e->thread);
     if (!s) {
         h->deliver(h->arg, e, now);
         return;
     }
-    dh_granules_soon(&h->granules, e->addr);
-    h->waiting += s->held_back.n == 0;
-    dh_vec_push(&s->held_back, *e);
-    if (s->held_back.n >= MOST_HELD_BACK)
+    dh_granule_map_prefetch(&h->granules, e->addr);
+    h->waiting += s->delayed.n == 0;
+    dh_vec_push(&s->delayed, *e);
+    if (s->delayed.n >= MOST_DELAYED)
         flush(h, e->thread);
 }
 
-void dh_handover_flush(struct dh_handover *h)
+void dh_learned_order_flush(struct dh_learned_order *h)
 {
     for (uint32_t i = 0; i < h->sections.n; i++)
         flush(h, i);
@@ -522,7 +448,7 @@ void dh_handover_flush(struct dh_handover *h)
 
 /* ---- other events ---- */
 
-static void took_lock(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void lock_acquired(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     s->read.n = s->written.n = 0;
     s->signalled = false;
@@ -530,14 +456,14 @@ static void took_lock(struct dh_handover *h, struct section *s, const struct dh_
     (void)e;
 }
 
-static void waits(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void waits(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     (void)e;
     for (size_t i = 0; i < s->read.n; i++)
         add_subject(h, s->read.at[i]);
 }
 
-static void signals(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void signals(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     (void)e;
     for (size_t i = 0; i < s->written.n; i++)
@@ -547,28 +473,28 @@ static void signals(struct dh_handover *h, struct section *s, const struct dh_ev
 
 static bool touches(const struct section *s, uint64_t at, uint64_t size)
 {
-    for (size_t i = 0; i < s->held_back.n; i++)
-        if (s->held_back.at[i].addr - at < size || at - s->held_back.at[i].addr < s->held_back.at[i].arg)
+    for (size_t i = 0; i < s->delayed.n; i++)
+        if (s->delayed.at[i].addr - at < size || at - s->delayed.at[i].addr < s->delayed.at[i].arg)
             return true;
     return false;
 }
 
-/* What was accessed was what is no more, not what comes to lie there. */
-static void forget(struct dh_handover *h, struct section *s, const struct dh_event *e)
+/* The delayed accesses were to the object that ends, not to one that is allocated there later. */
+static void forget(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     (void)s;
     for (uint32_t i = 0; i < h->sections.n && h->waiting; i++)
         if (touches(&h->sections.at[i], e->addr, e->arg))
             flush(h, i);
-    dh_granules_visit(&h->granules, e->addr, e->arg, forget_step, h);
+    dh_granule_map_visit(&h->granules, e->addr, e->arg, forget_step, h);
 }
 
-static void (*const rules[DH_EVENT_COUNT])(struct dh_handover *, struct section *, const struct dh_event *) = {
-    [DH_EVENT_LOCK] = took_lock, [DH_EVENT_COND_WAIT] = waits,        [DH_EVENT_ALLOC] = forget,
-    [DH_EVENT_FREE] = forget,    [DH_EVENT_COND_BROADCAST] = signals, [DH_EVENT_COND_SIGNAL] = signals,
+static void (*const rules[DH_EVENT_COUNT])(struct dh_learned_order *, struct section *, const struct dh_event *) = {
+    [DH_EVENT_LOCK] = lock_acquired, [DH_EVENT_COND_WAIT] = waits,        [DH_EVENT_ALLOC] = forget,
+    [DH_EVENT_FREE] = forget,        [DH_EVENT_COND_BROADCAST] = signals, [DH_EVENT_COND_SIGNAL] = signals,
 };
 
-void dh_handover_event(struct dh_handover *h, const struct dh_event *e)
+void dh_learned_order_event(struct dh_learned_order *h, const struct dh_event *e)
 {
     struct section *s = section_of(h, e->thread);
     if (!s)

@@ -1,36 +1,35 @@
 #include "detect/locksets.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct set {
-    uint32_t refs, n, hash, next; /* next of the bucket, or of the free ones */
+    uint32_t refs, n;
     uint32_t *locks;
 };
 
-/* Remembered intersections hold what they speak of. */
-struct met {
+/* A cached intersection; holds references to its sets. */
+struct intersection {
     uint32_t a, b, both;
     bool full;
 };
-enum { MET = 1024 };
+enum { CACHED = 1024 };
 
 struct dh_locksets {
     DH_VEC(struct set) sets; /* by number; 0 is the empty set */
-    uint32_t free;           /* first free number, 0: none */
-    uint32_t *buckets;
-    size_t n, n_buckets;
-    struct met met[MET];
+    DH_VEC(uint32_t) unused; /* numbers */
+    struct dh_index by_locks;
+    struct intersection cache[CACHED];
     DH_VEC(uint32_t) scratch;
 };
 
 struct dh_locksets *dh_locksets_new(void)
 {
-    struct dh_locksets *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_locksets *s = DH_NEW(struct dh_locksets);
     dh_vec_push(&s->sets, (struct set){.refs = 1});
     return s;
 }
@@ -41,9 +40,10 @@ void dh_locksets_free(struct dh_locksets *s)
         return;
     for (size_t i = 0; i < s->sets.n; i++)
         free(s->sets.at[i].locks);
+    dh_index_release(&s->by_locks);
     dh_vec_release(&s->sets);
+    dh_vec_release(&s->unused);
     dh_vec_release(&s->scratch);
-    free(s->buckets);
     free(s);
 }
 
@@ -52,58 +52,19 @@ static bool is_special(uint32_t set)
     return set == DH_LOCKSET_NONE || set == DH_LOCKSET_ALL;
 }
 
-/* ---- each set once ---- */
+/* ---- interning ---- */
 
-static uint32_t hash_of(const uint32_t *locks, size_t n)
+static uint64_t hash_of(const uint32_t *locks, size_t n)
 {
-    uint64_t h = 0x9e3779b97f4a7c15u + n;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ locks[i]) * 0xff51afd7ed558ccdu, h ^= h >> 29;
-    return (uint32_t)(h ^ h >> 32);
-}
-
-static void rehash(struct dh_locksets *s)
-{
-    s->n_buckets = s->n_buckets ? 2 * s->n_buckets : 64;
-    free(s->buckets);
-    s->buckets = calloc(s->n_buckets, sizeof *s->buckets);
-    if (!s->buckets)
-        abort();
-    for (uint32_t i = 1; i < s->sets.n; i++) {
-        struct set *set = &s->sets.at[i];
-        if (!set->refs)
-            continue;
-        uint32_t *bucket = &s->buckets[set->hash & (s->n_buckets - 1)];
-        set->next = *bucket;
-        *bucket = i;
-    }
+    return dh_hash_bytes(locks, n * sizeof *locks);
 }
 
 static uint32_t new_number(struct dh_locksets *s)
 {
-    uint32_t id = s->free;
-    if (id) {
-        s->free = s->sets.at[id].next;
-        return id;
-    }
+    if (s->unused.n)
+        return s->unused.at[--s->unused.n];
     dh_vec_push(&s->sets, (struct set){0});
     return (uint32_t)s->sets.n - 1;
-}
-
-static uint32_t add(struct dh_locksets *s, const uint32_t *locks, size_t n, uint32_t hash)
-{
-    uint32_t id = new_number(s);
-    uint32_t *own = malloc(n * sizeof *own);
-    if (!own)
-        abort();
-    memcpy(own, locks, n * sizeof *own);
-    if (s->n >= s->n_buckets)
-        rehash(s);
-    uint32_t *bucket = &s->buckets[hash & (s->n_buckets - 1)];
-    s->sets.at[id] = (struct set){.refs = 1, .n = (uint32_t)n, .hash = hash, .next = *bucket, .locks = own};
-    *bucket = id;
-    s->n++;
-    return id;
 }
 
 /* Of ascending numbers. */
@@ -111,35 +72,33 @@ static uint32_t intern(struct dh_locksets *s, const uint32_t *locks, size_t n)
 {
     if (!n)
         return DH_LOCKSET_NONE;
-    uint32_t hash = hash_of(locks, n);
-    for (uint32_t i = s->n_buckets ? s->buckets[hash & (s->n_buckets - 1)] : 0; i; i = s->sets.at[i].next) {
-        const struct set *set = &s->sets.at[i];
-        if (set->hash == hash && set->n == n && memcmp(set->locks, locks, n * sizeof *locks) == 0)
-            return dh_locksets_take(s, i);
-    }
-    return add(s, locks, n, hash);
+    uint64_t hash = hash_of(locks, n);
+    struct dh_probe p = dh_index_probe(&s->by_locks, hash);
+    for (uint32_t i; (i = dh_index_next(&s->by_locks, &p)) != DH_ABSENT;)
+        if (s->sets.at[i].n == n && memcmp(s->sets.at[i].locks, locks, n * sizeof *locks) == 0)
+            return dh_locksets_ref(s, i);
+    uint32_t id = new_number(s);
+    s->sets.at[id] = (struct set){.refs = 1, .n = (uint32_t)n, .locks = dh_xmemdup(locks, n * sizeof *locks)};
+    dh_index_add(&s->by_locks, hash, id);
+    return id;
 }
 
-uint32_t dh_locksets_take(struct dh_locksets *s, uint32_t set)
+uint32_t dh_locksets_ref(struct dh_locksets *s, uint32_t set)
 {
     if (!is_special(set))
         s->sets.at[set].refs++;
     return set;
 }
 
-void dh_locksets_put(struct dh_locksets *s, uint32_t id)
+void dh_locksets_unref(struct dh_locksets *s, uint32_t id)
 {
     if (is_special(id) || --s->sets.at[id].refs)
         return;
     struct set *set = &s->sets.at[id];
-    uint32_t *at = &s->buckets[set->hash & (s->n_buckets - 1)];
-    while (*at != id)
-        at = &s->sets.at[*at].next;
-    *at = set->next;
+    dh_index_remove(&s->by_locks, hash_of(set->locks, set->n), id);
     free(set->locks);
-    *set = (struct set){.next = s->free};
-    s->free = id;
-    s->n--;
+    *set = (struct set){0};
+    dh_vec_push(&s->unused, id);
 }
 
 static int by_number(const void *a, const void *b)
@@ -162,15 +121,9 @@ uint32_t dh_locksets_get(struct dh_locksets *s, const uint32_t *locks, size_t n)
     return intern(s, s->scratch.at, kept);
 }
 
-const uint32_t *dh_locksets_members(const struct dh_locksets *s, uint32_t set, size_t *n)
-{
-    *n = s->sets.at[set].n;
-    return s->sets.at[set].locks;
-}
-
 /* ---- intersections ---- */
 
-static uint32_t compute_meet(struct dh_locksets *s, uint32_t a, uint32_t b)
+static uint32_t compute_intersection(struct dh_locksets *s, uint32_t a, uint32_t b)
 {
     const struct set *x = &s->sets.at[a], *y = &s->sets.at[b];
     s->scratch.n = 0;
@@ -185,51 +138,51 @@ static uint32_t compute_meet(struct dh_locksets *s, uint32_t a, uint32_t b)
     return intern(s, s->scratch.at, s->scratch.n);
 }
 
-static void forget_met(struct dh_locksets *s, struct met *m)
+static void drop_cached(struct dh_locksets *s, struct intersection *m)
 {
     if (!m->full)
         return;
-    dh_locksets_put(s, m->a);
-    dh_locksets_put(s, m->b);
-    dh_locksets_put(s, m->both);
+    dh_locksets_unref(s, m->a);
+    dh_locksets_unref(s, m->b);
+    dh_locksets_unref(s, m->both);
     m->full = false;
 }
 
-uint32_t dh_locksets_meet(struct dh_locksets *s, uint32_t a, uint32_t b)
+uint32_t dh_locksets_intersect(struct dh_locksets *s, uint32_t a, uint32_t b)
 {
     if (a == DH_LOCKSET_NONE || b == DH_LOCKSET_NONE)
         return DH_LOCKSET_NONE;
     if (a == DH_LOCKSET_ALL || a == b)
-        return dh_locksets_take(s, b);
+        return dh_locksets_ref(s, b);
     if (b == DH_LOCKSET_ALL)
-        return dh_locksets_take(s, a);
+        return dh_locksets_ref(s, a);
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    struct met *m = &s->met[(low * 31u + high) % MET];
+    struct intersection *m = &s->cache[(low * 31u + high) % CACHED];
     if (!m->full || m->a != low || m->b != high) {
-        /* Other than it may be what the caller holds alone: taken before anything is put. */
-        uint32_t both = compute_meet(s, low, high);
-        dh_locksets_take(s, low);
-        dh_locksets_take(s, high);
-        forget_met(s, m);
-        *m = (struct met){low, high, both, true};
+        /* The caller may hold the only references: all are taken before any is dropped. */
+        uint32_t both = compute_intersection(s, low, high);
+        dh_locksets_ref(s, low);
+        dh_locksets_ref(s, high);
+        drop_cached(s, m);
+        *m = (struct intersection){low, high, both, true};
     }
-    return dh_locksets_take(s, m->both);
+    return dh_locksets_ref(s, m->both);
 }
 
 bool dh_locksets_disjoint(struct dh_locksets *s, uint32_t a, uint32_t b)
 {
-    uint32_t both = dh_locksets_meet(s, a, b);
-    dh_locksets_put(s, both);
+    uint32_t both = dh_locksets_intersect(s, a, b);
+    dh_locksets_unref(s, both);
     return both == DH_LOCKSET_NONE;
 }
 
-bool dh_locksets_within(struct dh_locksets *s, uint32_t a, uint32_t b)
+bool dh_locksets_is_subset(struct dh_locksets *s, uint32_t a, uint32_t b)
 {
     if (a == b || a == DH_LOCKSET_NONE || b == DH_LOCKSET_ALL)
         return true;
     if (a == DH_LOCKSET_ALL)
         return false;
-    uint32_t both = dh_locksets_meet(s, a, b);
-    dh_locksets_put(s, both);
+    uint32_t both = dh_locksets_intersect(s, a, b);
+    dh_locksets_unref(s, both);
     return both == a;
 }

@@ -1,34 +1,37 @@
-/* Object race detection (von Praun 7.1): one state, one set of locks and a few accesses per object or field, not per
+/* Object race detection (003 §7.1): one state, one lock set and a few accesses for each object or field, not for each
  * byte. The states of the ownership model, Fig. 7.1:
  *   init, owned        only the owner accesses it; nothing is tracked. The two differ for an instrumenter only.
- *   handoff            one other thread, the second owner, accesses it. Locks are tracked, nothing is said.
- *   shared             a third one does, or the first owner again: once it was written since the hand-off, some lock
- * must have been held at all accesses since. conflict           it was told of. After Fig. 7.4 with its errata: a write
- * in handoff or shared is remembered (or-ed), the first one of the hand-off, too.
+ *   handoff            one other thread, the second owner, accesses it. The lock set is refined, nothing is reported.
+ *   shared             a third thread does, or the first owner again: once it was written since the hand-off, some lock
+ *                      must have been held at all accesses since.
+ *   conflict           it was reported.
+ * After Fig. 7.4 with its errata: a write in handoff or shared is remembered (or-ed), the first one of the hand-off,
+ * too.
  *
- * Deviations. A write counts locks held exclusively only. What is told are two accesses to the same bytes that hold no
- * lock in common and, in the way called hybrid, that nothing but locks orders (handover.h), so that a second hand-over,
- * a barrier or two fields with a lock each are silent, as are the halves of an array; --lockset=eraser tells every
- * violation. An object in conflict is watched on: only the pair of places that was told of is not told again, so that
- * one field does not mask another. Accesses are charged where they happen, never to a caller. An array counts as one
- * field. Atomics are left to the race detector and to lockset. */
+ * Deviations. A write counts locks held exclusively only. A report needs two accesses to common bytes without a common
+ * lock that, in the way called hybrid, only locks order (learned_order.h); so a second hand-off, a barrier, two fields
+ * with a lock each and the halves of an array are silent; --lockset=eraser reports every violation. An object in
+ * conflict is checked further: only the reported pair of places is not reported again, so that one field does not mask
+ * another. Accesses are attributed to where they happen, never to a caller. An array counts as one field. Atomics are
+ * left to the race detector and to lockset. */
 #include "detect/object.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "detect/detector.h"
-#include "detect/granules.h"
-#include "detect/hb_moments.h"
+#include "detect/granule_map.h"
 #include "detect/learned_order.h"
-#include "detect/owners.h"
-#include "detect/pairs.h"
+#include "detect/ownership.h"
 #include "detect/pool.h"
+#include "detect/reported_pairs.h"
+#include "detect/segments.h"
 #include "event/site.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORDS = 16, MOST_FIELDS = 256 /* bytes: what is accessed at once beyond is no field */ };
+enum { RECORDS = 16, MOST_FIELDS = 256 /* bytes: a larger access is not to a field */ };
 
 enum phase { OWNED, HANDOFF, SHARED, CONFLICT };
 
@@ -40,13 +43,13 @@ struct state {
     uint32_t locks;  /* set */
 };
 
-/* An access that may be one half of what is told. */
+/* An access that may be one side of a report. */
 struct record {
-    uint32_t moment, site, ctx;
-    uint32_t thread, any, exclusive; /* of the moment, which is far away */
+    uint32_t segment, site, ctx;
+    uint32_t thread, any, exclusive; /* copies from the segment, for locality */
     uint64_t low, high;              /* bytes, high excluded */
     uint8_t op, flags;
-    bool write, by_name;
+    bool write, is_global;
 };
 
 /* The latest accesses, oldest first. */
@@ -57,7 +60,7 @@ struct records {
     struct record few[FEW];
 };
 
-/* What is judged as one: an object, an array in it. */
+/* What has one state: an object, or an array in it. */
 struct unit {
     struct unit *next; /* of the object */
     uint64_t name;     /* of the array; 0: the object */
@@ -73,17 +76,17 @@ struct fields {
 };
 
 struct objects {
-    struct dh_world *world;
-    struct dh_moments *moments;
-    struct dh_handover *handover;
-    struct dh_owners *owners;
+    struct dh_run_state *run;
+    struct dh_segments *segments;
+    struct dh_learned_order *learned;
+    struct dh_ownership *owners;
     bool whole, eraser;
-    struct dh_granules granules; /* numbers of fields */
+    struct dh_granule_map granules; /* numbers of fields */
     struct dh_pool fields;
-    struct dh_pairs told;
+    struct dh_reported_pairs reported;
     struct dh_object_counts counts;
-    struct record now; /* the access that is looked at */
-    struct dh_owned *object;
+    struct record now; /* the access being checked */
+    struct dh_owned_object *object;
     uint32_t thread;
 };
 
@@ -99,7 +102,7 @@ const struct dh_object_counts *dh_object_counts(const void *detector)
 /* True when it is shared, written and without a lock. */
 static bool advance(struct objects *s, struct state *x)
 {
-    struct dh_locksets *sets = dh_moments_locksets(s->moments);
+    struct dh_locksets *sets = dh_segments_locksets(s->segments);
     if (x->phase == OWNED)
         *x = (struct state){.phase = HANDOFF, .mask = x->mask, .second = s->thread, .locks = DH_LOCKSET_ALL};
     x->wrote = x->wrote || s->now.write;
@@ -107,8 +110,8 @@ static bool advance(struct objects *s, struct state *x)
         x->phase = SHARED;
     uint32_t held = s->now.write ? s->now.exclusive : s->now.any;
     if (x->locks != held && x->locks != DH_LOCKSET_NONE) {
-        uint32_t locks = dh_locksets_meet(sets, x->locks, held);
-        dh_locksets_put(sets, x->locks);
+        uint32_t locks = dh_locksets_intersect(sets, x->locks, held);
+        dh_locksets_unref(sets, x->locks);
         x->locks = locks;
     }
     return x->phase >= SHARED && x->wrote && x->locks == DH_LOCKSET_NONE;
@@ -119,7 +122,7 @@ static bool is_tracked(const struct objects *s, const struct state *x)
     return x->phase != OWNED || s->object->owner != s->thread;
 }
 
-/* How far the object came counts once. */
+/* Counts each state that the object reaches once. */
 static void reach(struct objects *s, uint8_t step)
 {
     uint64_t *const counts[] = {&s->counts.init, &s->counts.handoff, &s->counts.shared_read, &s->counts.shared_modified,
@@ -148,7 +151,7 @@ static const struct record *get_record(const struct records *r, size_t i)
 static void drop_records(struct objects *s, struct records *r)
 {
     for (size_t i = 0; i < r->n; i++)
-        dh_moments_put(s->moments, record_at(r, i)->moment);
+        dh_segments_unref(s->segments, record_at(r, i)->segment);
     free(r->more);
     r->more = NULL;
     r->n = r->cap = 0;
@@ -156,7 +159,7 @@ static void drop_records(struct objects *s, struct records *r)
 
 static void drop_record(struct objects *s, struct records *r, size_t i)
 {
-    dh_moments_put(s->moments, record_at(r, i)->moment);
+    dh_segments_unref(s->segments, record_at(r, i)->segment);
     memmove(record_at(r, i), record_at(r, i + 1), (--r->n - i) * sizeof(struct record));
 }
 
@@ -177,7 +180,7 @@ static void add_record(struct records *r, const struct record *now)
 /* In a loop over an array the next access goes on where the last one ended. */
 static bool extend(struct record *old, const struct record *now)
 {
-    if (old->moment != now->moment || old->site != now->site || old->op != now->op || old->ctx != now->ctx ||
+    if (old->segment != now->segment || old->site != now->site || old->op != now->op || old->ctx != now->ctx ||
         old->high < now->low || now->high < old->low)
         return false;
     old->low = old->low < now->low ? old->low : now->low;
@@ -190,15 +193,15 @@ static bool same_thread(const struct objects *s, const struct record *r)
     return r->thread == s->thread;
 }
 
-/* The thread's older access says nothing that this one does not. */
+/* The thread's older access is implied by this one. */
 static bool replaces(struct objects *s, const struct record *old, const struct record *now)
 {
     return old->site == now->site && old->op == now->op && old->low >= now->low && old->high <= now->high &&
            same_thread(s, old) &&
-           dh_moments_weaker_locks(s->moments, now->any, now->exclusive, old->any, old->exclusive);
+           dh_segments_lock_sets_within(s->segments, now->any, now->exclusive, old->any, old->exclusive);
 }
 
-/* The oldest one, of the thread itself when most are its own: others' are what it may meet. */
+/* The oldest one, of the thread itself when most are its own: it can only race with others'. */
 static size_t dispensable(struct objects *s, const struct records *r)
 {
     size_t own = 0, first = 0;
@@ -223,15 +226,15 @@ static void keep(struct objects *s, struct records *r)
     }
     if (r->n == RECORDS)
         drop_record(s, r, dispensable(s, r));
-    dh_moments_take(s->moments, now->moment);
+    dh_segments_ref(s->segments, now->segment);
     add_record(r, now);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static struct dh_suspect suspect(const struct objects *s, const struct record *r)
 {
-    const struct dh_moment *m = dh_moments_get(s->moments, r->moment);
+    const struct dh_segment *m = dh_segments_get(s->segments, r->segment);
     return (struct dh_suspect){.op = r->op,
                                .flags = r->flags,
                                .thread = m->thread,
@@ -239,15 +242,15 @@ static struct dh_suspect suspect(const struct objects *s, const struct record *r
                                .ctx = r->ctx,
                                .addr = r->low,
                                .size = r->high - r->low,
-                               .locks = dh_moment_held(m),
+                               .locks = dh_segment_held(m),
                                .n_locks = m->n_held};
 }
 
-static void tell(struct objects *s, const struct record *then, const char *text)
+static void report(struct objects *s, const struct record *then, const char *text)
 {
     const struct record *now = &s->now;
-    struct dh_pair_side sides[] = {{then->site, then->op}, {now->site, now->op}};
-    if (!dh_pairs_first(&s->told, sides[0], sides[1], now->low))
+    struct dh_reported_access sides[] = {{then->site, then->op}, {now->site, now->op}};
+    if (!dh_reported_pairs_add(&s->reported, sides[0], sides[1], now->low))
         return;
     uint64_t low = then->low > now->low ? then->low : now->low, high = then->high < now->high ? then->high : now->high;
     struct dh_suspect two[] = {suspect(s, then), suspect(s, now)};
@@ -258,17 +261,17 @@ static void tell(struct objects *s, const struct record *then, const char *text)
                              .suspects = two,
                              .n_suspects = 2,
                              .text = text};
-    dh_world_found(s->world, &dh_detector_object, &x);
+    dh_run_report(s->run, &dh_detector_object, &x);
 }
 
-static bool in_the_way(const struct objects *s, const struct record *then)
+static bool conflicts(const struct objects *s, const struct record *then)
 {
     return (then->write || s->now.write) && !same_thread(s, then);
 }
 
-/* The bytes that are judged: all of an object, those of a granule that lost their last lock. */
+/* The bytes to check: all of an object, or those of a granule whose lock set became empty. */
 struct bytes {
-    bool all, again; /* again: the object is in conflict already, so only more of the same bytes is news */
+    bool all, again; /* again: the object is in conflict already, so only overlapping accesses count */
     uint64_t granule;
     unsigned mask;
 };
@@ -290,56 +293,54 @@ static bool is_locked(const struct record *r)
 }
 
 /* Every pair that may be a race, and nothing else. */
-static bool tell_pairs(struct objects *s, const struct records *r, const struct bytes *in)
+static bool report_pairs(struct objects *s, const struct records *r, const struct bytes *in)
 {
     bool any = false;
     for (size_t i = r->n; i-- > 0;) {
         const struct record *then = get_record(r, i);
-        enum dh_strength strength =
-            dh_strength_of(then->by_name && s->now.by_name, is_locked(then) && is_locked(&s->now));
-        if (!overlaps(then, &s->now, in) || !in_the_way(s, then) ||
-            dh_moments_excluded(s->moments, then->moment, s->now.moment) ||
-            dh_moments_before(s->moments, then->moment, s->thread, strength))
+        enum dh_hb_strength strength =
+            dh_hb_strength_between(then->is_global && s->now.is_global, is_locked(then) && is_locked(&s->now));
+        if (!overlaps(then, &s->now, in) || !conflicts(s, then) ||
+            dh_segments_share_lock(s->segments, then->segment, s->now.segment) ||
+            dh_segments_happens_before(s->segments, then->segment, s->thread, strength))
             continue;
-        tell(s, then, "the object has no lock that all threads hold, and nothing but locks orders the accesses");
+        report(s, then, "the object has no lock that all threads hold, and nothing but locks orders the accesses");
         any = true;
     }
     return any;
 }
 
-/* The violation as the paper has it, with the access that shows it best. */
-static bool tell_violation(struct objects *s, const struct records *r, const struct bytes *in)
+/* The violation as the paper has it, with the access that explains it best. */
+static bool report_violation(struct objects *s, const struct records *r, const struct bytes *in)
 {
     const struct record *best = NULL;
     int merit = in->all && !in->again ? -1 : 1;
     for (size_t i = r->n; i-- > 0;) {
         const struct record *then = get_record(r, i);
-        int its = 2 * overlaps(then, &s->now, in) + !dh_moments_excluded(s->moments, then->moment, s->now.moment);
-        if (in_the_way(s, then) && its > merit) {
+        int its = 2 * overlaps(then, &s->now, in) + !dh_segments_share_lock(s->segments, then->segment, s->now.segment);
+        if (conflicts(s, then) && its > merit) {
             best = then;
             merit = its;
         }
     }
     if (best)
-        tell(s, best, "no lock is held at all accesses to the object since threads share it");
+        report(s, best, "no lock is held at all accesses to the object since threads share it");
     return best != NULL;
 }
 
 static bool judge(struct objects *s, const struct records *r, struct bytes in)
 {
-    return s->eraser ? tell_violation(s, r, &in) : tell_pairs(s, r, &in);
+    return s->eraser ? report_violation(s, r, &in) : report_pairs(s, r, &in);
 }
 
 /* ---- objects and arrays ---- */
 
-static struct unit *unit_of(struct dh_owned *o, uint64_t name, bool make)
+static struct unit *unit_of(struct dh_owned_object *o, uint64_t name, bool make)
 {
     for (struct unit *u = o->state; u; u = u->next)
         if (u->name == name)
             return u;
-    struct unit *u = make ? calloc(1, sizeof *u) : NULL;
-    if (make && !u)
-        abort();
+    struct unit *u = make ? DH_NEW(struct unit) : NULL;
     if (u) {
         u->name = name;
         u->next = o->state;
@@ -361,13 +362,13 @@ static void visit_unit(struct objects *s, uint64_t name)
     keep(s, &u->records);
 }
 
-static void drop_object(void *arg, struct dh_owned *o)
+static void drop_object(void *arg, struct dh_owned_object *o)
 {
     struct objects *s = arg;
     for (struct unit *u = o->state, *next; u; u = next) {
         next = u->next;
         drop_records(s, &u->records);
-        dh_locksets_put(dh_moments_locksets(s->moments), u->state.locks);
+        dh_locksets_unref(dh_segments_locksets(s->segments), u->state.locks);
         free(u);
     }
 }
@@ -385,11 +386,11 @@ static void split(struct objects *s, struct fields *f, unsigned mask)
         f->parts[f->n_parts] = *p;
         f->parts[f->n_parts++].mask = (uint8_t)inside;
         p->mask &= (uint8_t)~mask;
-        dh_locksets_take(dh_moments_locksets(s->moments), p->locks);
+        dh_locksets_ref(dh_segments_locksets(s->segments), p->locks);
     }
 }
 
-/* The bytes that are in violation now. */
+/* Returns the bytes that violate the discipline now. */
 static unsigned advance_parts(struct objects *s, struct fields *f, unsigned mask, bool *tracked)
 {
     unsigned violated = 0, left = mask;
@@ -416,14 +417,14 @@ static uint32_t field_step(void *arg, uint32_t id, uint64_t granule, unsigned ma
     uint64_t low = s->now.low, high = s->now.high;
     if (!id && s->object->owner == s->thread)
         return 0;
-    id = id ? id : dh_pool_take(&s->fields);
+    id = id ? id : dh_pool_alloc(&s->fields);
     struct fields *f = dh_pool_at(&s->fields, id);
     bool tracked = false;
     unsigned violated = advance_parts(s, f, mask, &tracked);
     s->now.low = low > granule ? low : granule;
     s->now.high = high < granule + DH_GRANULE_BYTES ? high : granule + DH_GRANULE_BYTES;
-    bool told = violated && judge(s, &f->records, (struct bytes){.granule = granule, .mask = violated});
-    for (size_t i = 0; told && i < f->n_parts; i++)
+    bool reported = violated && judge(s, &f->records, (struct bytes){.granule = granule, .mask = violated});
+    for (size_t i = 0; reported && i < f->n_parts; i++)
         if (violated & f->parts[i].mask)
             f->parts[i].phase = CONFLICT;
     if (tracked)
@@ -433,7 +434,7 @@ static uint32_t field_step(void *arg, uint32_t id, uint64_t granule, unsigned ma
     return id;
 }
 
-/* A record that touches what is gone goes with it. */
+/* A record that overlaps freed bytes is dropped. */
 static bool forgets(const struct record *r, uint64_t granule, unsigned mask)
 {
     for (uint64_t at = r->low; at < r->high; at++)
@@ -449,7 +450,7 @@ static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned m
     split(s, f, mask);
     for (size_t i = f->n_parts; i-- > 0;)
         if (f->parts[i].mask & mask) {
-            dh_locksets_put(dh_moments_locksets(s->moments), f->parts[i].locks);
+            dh_locksets_unref(dh_segments_locksets(s->segments), f->parts[i].locks);
             f->parts[i] = f->parts[--f->n_parts];
         }
     for (size_t i = f->records.n; mask != 0xFF && i-- > 0;)
@@ -458,16 +459,16 @@ static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned m
     if (mask != 0xFF)
         return id;
     drop_records(s, &f->records);
-    dh_pool_give(&s->fields, id);
+    dh_pool_free(&s->fields, id);
     return 0;
 }
 
 /* ---- events ---- */
 
-/* As long as nobody else accesses an object there is nothing to track. */
+/* As long as only its owner accesses an object there is nothing to track. */
 static bool is_owners_own(struct objects *s, const struct dh_event *e)
 {
-    s->object = dh_owners_of(s->owners, e->addr, e->thread);
+    s->object = dh_ownership_access(s->owners, e->addr, e->thread);
     if (!s->object->reached)
         reach(s, 1);
     return !s->object->shared;
@@ -479,9 +480,9 @@ static void visit_units(struct objects *s)
         visit_unit(s, u->name);
 }
 
-static void look_at(struct objects *s, const struct dh_event *e, uint64_t size)
+static void check_access(struct objects *s, const struct dh_event *e, uint64_t size)
 {
-    uint64_t array = s->whole ? 0 : dh_handover_array(s->handover, e->site);
+    uint64_t array = s->whole ? 0 : dh_learned_order_array_of(s->learned, e->site);
     if (s->whole || array) {
         visit_unit(s, array);
         return;
@@ -489,21 +490,21 @@ static void look_at(struct objects *s, const struct dh_event *e, uint64_t size)
     if (size > MOST_FIELDS)
         unit_of(s->object, 1, s->object->owner != s->thread);
     else
-        dh_granules_update(&s->granules, e->addr, size, field_step, s);
+        dh_granule_map_update(&s->granules, e->addr, size, field_step, s);
     if (size > 2 * DH_GRANULE_BYTES)
         visit_units(s);
 }
 
-static void access(void *arg, const struct dh_event *e, uint32_t moment)
+static void access(void *arg, const struct dh_event *e, uint32_t segment)
 {
     struct objects *s = arg;
     bool write = e->kind == DH_EVENT_WRITE;
     if (!e->arg || is_owners_own(s, e))
         return;
     uint64_t room = s->object->at + s->object->size - e->addr, size = e->arg < room ? e->arg : room;
-    const struct dh_moment *m = dh_moments_get(s->moments, moment);
+    const struct dh_segment *m = dh_segments_get(s->segments, segment);
     s->thread = e->thread;
-    s->now = (struct record){.moment = moment,
+    s->now = (struct record){.segment = segment,
                              .thread = e->thread,
                              .any = m->any,
                              .exclusive = m->exclusive,
@@ -512,17 +513,16 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
                              .op = write ? DH_OP_WRITE : DH_OP_READ,
                              .flags = e->flags,
                              .write = write,
-                             .by_name = dh_handover_by_name(s->handover, e->site),
+                             .is_global = dh_learned_order_is_global(s->learned, e->site),
                              .low = e->addr,
                              .high = e->addr + size};
-    look_at(s, e, size);
+    check_access(s, e, size);
 }
 
-/* It will be looked at: what lies far away is fetched meanwhile. */
-static void soon(void *arg, const struct dh_event *e)
+static void prefetch(void *arg, const struct dh_event *e)
 {
     const struct objects *s = arg;
-    const uint32_t *cell = dh_granules_soon(&s->granules, e->addr);
+    const uint32_t *cell = dh_granule_map_prefetch(&s->granules, e->addr);
     if (cell && *cell) {
         const char *fields = dh_pool_at(&s->fields, *cell);
         __builtin_prefetch(fields);
@@ -530,42 +530,42 @@ static void soon(void *arg, const struct dh_event *e)
     }
 }
 
-/* What is accessed under a lock may hand something over, unless it is the thread's own stack. */
-static bool is_of_no_concern(struct objects *s, const struct dh_event *e)
+/* An access under a lock may be part of an ownership transfer, unless it is to the thread's own stack. */
+static bool is_irrelevant(struct objects *s, const struct dh_event *e)
 {
-    bool local, own = dh_owners_is_own(s->owners, e->addr, e->thread, &local);
+    bool local, own = dh_ownership_is_own(s->owners, e->addr, e->thread, &local);
     if (!own) {
         own = is_owners_own(s, e);
         local = s->object->local;
     }
-    return own && (local || !dh_world_thread(s->world, e->thread)->held.n);
+    return own && (local || !dh_run_thread(s->run, e->thread)->held.n);
 }
 
 static void event(void *self, const struct dh_event *e)
 {
     struct objects *s = self;
     if (dh_event_is_access(e)) {
-        if (!is_of_no_concern(s, e)) {
-            dh_granules_soon(&s->granules, e->addr);
-            dh_handover_access(s->handover, e);
+        if (!is_irrelevant(s, e)) {
+            dh_granule_map_prefetch(&s->granules, e->addr);
+            dh_learned_order_access(s->learned, e);
         }
         return;
     }
-    dh_handover_event(s->handover, e);
+    dh_learned_order_event(s->learned, e);
     if (e->kind == DH_EVENT_ALLOC || e->kind == DH_EVENT_FREE) {
-        dh_granules_visit(&s->granules, e->addr, e->arg, forget_step, s);
-        dh_owners_forget(s->owners, e->addr, e->arg);
+        dh_granule_map_visit(&s->granules, e->addr, e->arg, forget_step, s);
+        dh_ownership_forget(s->owners, e->addr, e->arg);
     }
-    dh_moments_event(s->moments, e);
+    dh_segments_event(s->segments, e);
 }
 
 static void end(void *self)
 {
     struct objects *s = self;
-    dh_handover_flush(s->handover);
+    dh_learned_order_flush(s->learned);
 }
 
-/* ---- life ---- */
+/* ---- the detector ---- */
 
 static bool choose(const struct dh_detector_options *o, const char *key, const char *yes, const char *no, bool *is)
 {
@@ -574,13 +574,13 @@ static bool choose(const struct dh_detector_options *o, const char *key, const c
     return !word || *is || strcmp(word, no) == 0;
 }
 
-static bool may_wait(const struct dh_detector_options *o)
+static bool may_defer(const struct dh_detector_options *o)
 {
     bool eraser;
     return choose(o, "lockset", "eraser", "hybrid", &eraser) && !eraser;
 }
 
-static void *begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     bool whole, eraser;
     if (!choose(o, "granularity", "object", "field", &whole)) {
@@ -591,17 +591,15 @@ static void *begin(struct dh_world *w, const struct dh_detector_options *o, cons
         *why = "--lockset takes eraser or hybrid";
         return NULL;
     }
-    struct objects *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
-    s->world = w;
+    struct objects *s = DH_NEW(struct objects);
+    s->run = w;
     s->whole = whole;
     s->eraser = eraser;
-    s->moments = dh_moments_new(w);
-    s->handover = dh_handover_new(w, s->moments, access, s);
-    dh_handover_before(s->handover, soon);
-    s->owners = dh_owners_new(w, drop_object, s);
-    dh_granules_init(&s->granules);
+    s->segments = dh_segments_new(w);
+    s->learned = dh_learned_order_new(w, s->segments, access, s);
+    dh_learned_order_set_prefetch(s->learned, prefetch);
+    s->owners = dh_ownership_new(w, drop_object, s);
+    dh_granule_map_init(&s->granules);
     dh_pool_init(&s->fields, sizeof(struct fields));
     return s;
 }
@@ -611,14 +609,14 @@ static void release(void *self)
     struct objects *s = self;
     if (!s)
         return;
-    dh_owners_free(s->owners);
-    dh_granules_release(&s->granules, NULL, NULL);
+    dh_ownership_free(s->owners);
+    dh_granule_map_release(&s->granules, NULL, NULL);
     for (uint32_t i = 1; i < s->fields.n; i++)
         free(((struct fields *)dh_pool_at(&s->fields, i))->records.more);
-    dh_handover_free(s->handover);
-    dh_moments_free(s->moments);
+    dh_learned_order_free(s->learned);
+    dh_segments_free(s->segments);
     dh_pool_release(&s->fields);
-    dh_pairs_release(&s->told);
+    dh_reported_pairs_release(&s->reported);
     free(s);
 }
 
@@ -639,6 +637,6 @@ const struct dh_detector dh_detector_object = {
     .event = event,
     .end = end,
     .release = release,
-    .may_wait = may_wait,
+    .may_defer = may_defer,
     .count = count,
 };

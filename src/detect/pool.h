@@ -1,5 +1,5 @@
-/* Things of one size that are known by number and never move. Layer: detect. Numbers begin at 1; what is given back is
- * zeroed and taken again first. Each begins at a line of the cache. Not thread-safe. */
+/* Pools: items of one size that have numbers and never move. Layer: detect. Numbers begin at 1; freed items are zeroed
+ * and reused first. Each item begins at a cache line. Not thread-safe. */
 #ifndef DH_DETECT_POOL_H
 #define DH_DETECT_POOL_H
 
@@ -12,7 +12,7 @@ enum { DH_POOL_CHUNK = 1024, DH_POOL_ALIGN = 64 };
 
 struct dh_pool {
     size_t item; /* bytes, a multiple of DH_POOL_ALIGN */
-    uint32_t n;  /* numbers ever taken, and 1 */
+    uint32_t n;  /* numbers ever used + 1 */
     DH_VEC(char *) chunks;
     DH_VEC(uint32_t) unused;
 };
@@ -29,7 +29,7 @@ static inline void dh_pool_init(struct dh_pool *p, size_t item)
     p->n = 1;
 }
 
-static inline uint32_t dh_pool_take(struct dh_pool *p)
+static inline uint32_t dh_pool_alloc(struct dh_pool *p)
 {
     if (p->unused.n)
         return p->unused.at[--p->unused.n];
@@ -43,7 +43,7 @@ static inline uint32_t dh_pool_take(struct dh_pool *p)
     return p->n++;
 }
 
-static inline void dh_pool_give(struct dh_pool *p, uint32_t number)
+static inline void dh_pool_free(struct dh_pool *p, uint32_t number)
 {
     memset(dh_pool_at(p, number), 0, p->item);
     dh_vec_push(&p->unused, number);

@@ -1,16 +1,18 @@
-/* Per eight bytes: who accessed them, as far as that matters.
- *   one thread    its latest time, that of its last write, and the locks it held at all of its accesses
- *   several       the locks that all of them held, and whether one wrote
- *   before that   a moment that was after everything older: whoever comes must be after it
- * Times are those of happens-before without lock edges. It gives up on what is odd or too much: giving up costs time,
- * nothing else. */
+/* Per granule of eight bytes, what must be known of its accesses:
+ *   by one thread  the time of its latest access and of its last write, and the locks held at all of its accesses
+ *   by several     the locks that all of them held, and whether one wrote
+ *   older          an epoch that was after all earlier accesses: every later access must be ordered after it
+ * Times are those of happens-before without lock edges. It gives up on what is odd or too much: that costs time only.
+ */
 #include "detect/prefilter.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "detect/happens_before.h"
 #include "detect/locksets.h"
 #include "detect/prefilter_cells.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,25 +22,25 @@ enum {
     MOST_LOCKS = 1 << 18,
     MOST_SETS = 1 << 20,
     MOST_TAKEN = 1 << 30,
-    WAITING = 32,
-    MARKED_MOST = 1 << 16 /* bytes of a block whose owner is known */
+    QUEUE = 32,
+    OWNED_MOST = 1 << 16 /* bytes of a block whose owner is tracked */
 };
 
 /* A block of the heap. */
 struct object {
     uint64_t at;
     uint32_t size, owner;
-    uint32_t pending; /* the owner's stretch in which it accessed it under a lock */
-    uint32_t number;  /* unlike every other, also of what was there before */
+    uint32_t pending; /* the owner's stretch in which it accessed the block under a lock */
+    uint32_t number;  /* unique, also among blocks that were at this address before */
     bool shared;
 };
 
 struct lock {
     uint64_t at;
-    uint32_t id;     /* 0: free row */
+    uint32_t id;
     uint32_t object; /* number of the block that it is in, 0: none */
-    uint32_t owner;  /* and 1; 0: nobody has it alone */
-    uint32_t alone;  /* the set of it and nothing else; 0: not made yet */
+    uint32_t owner;  /* index of the thread that holds it exclusively + 1; 0: none */
+    uint32_t alone;  /* the set of this lock only; 0: not made yet */
 };
 
 struct held {
@@ -49,39 +51,37 @@ struct held {
 
 struct thread {
     uint32_t time, stretch;
-    uint32_t any, exclusive;    /* sets */
-    uint32_t after, after_time; /* a moment that is known to be before it: thread and 1 */
+    uint32_t any, exclusive;    /* lock sets */
+    uint32_t after, after_time; /* an epoch that is known to be before it: index of thread + 1, time */
     DH_VEC(struct held) held;
 };
 
-struct dh_screen {
+struct dh_prefilter {
     struct dh_happens *order;
     struct dh_locksets *sets;
-    struct dh_cells cells;
+    struct dh_prefilter_cells cells;
     DH_VEC(struct thread) threads;
     DH_VEC(struct object) objects;
-    DH_VEC(uint32_t) unused; /* of them */
-    struct lock *locks;      /* open addressing */
-    size_t n_locks, cap_locks;
+    DH_VEC(uint32_t) unused;        /* of them */
+    DH_VEC(struct lock) locks;      /* by number of `lock_numbers` */
+    struct dh_u64_map lock_numbers; /* by address */
     uint32_t last_id, last_object;
-    uint32_t n_sets, taken; /* sets are never given back: cells name them */
+    uint32_t n_sets, taken; /* references to sets are never dropped: cells name them */
     bool over;              /* gave up */
-    struct dh_event waiting[WAITING];
+    struct dh_event queue[QUEUE];
     unsigned first, last; /* of them, wrapped */
 };
 
-struct dh_screen *dh_screen_new(void)
+struct dh_prefilter *dh_prefilter_new(void)
 {
-    struct dh_screen *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_prefilter *s = DH_NEW(struct dh_prefilter);
     s->order = dh_happens_new(DH_EDGES_WITHOUT_LOCKS);
     s->sets = dh_locksets_new();
     dh_vec_push(&s->objects, (struct object){0});
     return s;
 }
 
-void dh_screen_free(struct dh_screen *s)
+void dh_prefilter_free(struct dh_prefilter *s)
 {
     if (!s)
         return;
@@ -90,14 +90,15 @@ void dh_screen_free(struct dh_screen *s)
     dh_vec_release(&s->threads);
     dh_vec_release(&s->objects);
     dh_vec_release(&s->unused);
-    dh_cells_release(&s->cells);
+    dh_prefilter_cells_release(&s->cells);
     dh_happens_free(s->order);
     dh_locksets_free(s->sets);
-    free(s->locks);
+    dh_vec_release(&s->locks);
+    dh_u64_map_release(&s->lock_numbers);
     free(s);
 }
 
-static struct thread *thread_of(struct dh_screen *s, uint32_t index)
+static struct thread *thread_of(struct dh_prefilter *s, uint32_t index)
 {
     while (s->threads.n <= index)
         dh_vec_push(&s->threads, (struct thread){.stretch = 1});
@@ -106,13 +107,13 @@ static struct thread *thread_of(struct dh_screen *s, uint32_t index)
     return &s->threads.at[index];
 }
 
-static bool before(struct dh_screen *s, uint32_t thread, uint32_t time, uint32_t now)
+static bool before(struct dh_prefilter *s, uint32_t thread, uint32_t time, uint32_t now)
 {
     return dh_happens_before(s->order, thread, time, now);
 }
 
-/* All that anybody did so far is before what the thread does now. */
-static bool knows_all(struct dh_screen *s, uint32_t thread)
+/* All that other threads did so far is before what the thread does now. */
+static bool is_after_all(struct dh_prefilter *s, uint32_t thread)
 {
     for (uint32_t i = 0; i < s->threads.n; i++)
         if (i != thread && s->threads.at[i].time && !before(s, i, s->threads.at[i].time, thread))
@@ -120,10 +121,10 @@ static bool knows_all(struct dh_screen *s, uint32_t thread)
     return true;
 }
 
-static uint32_t kept(struct dh_screen *s, uint32_t set, uint32_t already)
+static uint32_t kept(struct dh_prefilter *s, uint32_t set, uint32_t already)
 {
     if (set == already)
-        dh_locksets_put(s->sets, set);
+        dh_locksets_unref(s->sets, set);
     else
         s->taken++;
     s->n_sets = set > s->n_sets && set != DH_LOCKSET_ALL ? set : s->n_sets;
@@ -132,12 +133,12 @@ static uint32_t kept(struct dh_screen *s, uint32_t set, uint32_t already)
 
 /* ---- accesses ---- */
 
-struct look {
+struct access {
     uint32_t thread, time, locks;
     bool write;
 };
 
-static void begin_anew(struct dh_cell *c, const struct look *l)
+static void begin_anew(struct dh_prefilter_cell *c, const struct access *l)
 {
     c->thread = l->thread + 1;
     c->time = l->time;
@@ -146,34 +147,34 @@ static void begin_anew(struct dh_cell *c, const struct look *l)
     c->wrote = l->write;
 }
 
-static void begin_after(struct dh_cell *c, const struct look *l, uint32_t thread, uint32_t time)
+static void begin_after(struct dh_prefilter_cell *c, const struct access *l, uint32_t thread, uint32_t time)
 {
-    c->older = (thread + 1) & DH_CELL_THREAD;
+    c->older = (thread + 1) & DH_PREFILTER_THREAD;
     c->older_time = time;
     begin_anew(c, l);
 }
 
-static bool join(struct dh_screen *s, struct dh_cell *c, const struct look *l)
+static bool join(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct access *l)
 {
     if (c->locks != l->locks && c->locks != DH_LOCKSET_NONE)
-        c->locks = kept(s, dh_locksets_meet(s->sets, c->locks, l->locks), c->locks);
+        c->locks = kept(s, dh_locksets_intersect(s->sets, c->locks, l->locks), c->locks);
     c->wrote |= l->write;
     return !c->wrote || c->locks != DH_LOCKSET_NONE;
 }
 
-/* What it wrote may be before this one, even though what it read is not. */
-static void share(struct dh_screen *s, struct dh_cell *c, const struct look *l)
+/* Its last write may be before this access, even though its last read is not. */
+static void share(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct access *l)
 {
     if (c->write_time && before(s, c->thread - 1, c->write_time, l->thread)) {
-        c->older = c->thread & DH_CELL_THREAD;
+        c->older = c->thread & DH_PREFILTER_THREAD;
         c->older_time = c->write_time;
         c->wrote = false;
     }
-    c->thread = DH_CELL_SEVERAL;
+    c->thread = DH_PREFILTER_SEVERAL;
 }
 
-/* Nothing that is before a thread ceases to be. */
-static bool is_after(struct dh_screen *s, const struct dh_cell *c, uint32_t thread)
+/* Order only grows, so the answer is cached. */
+static bool is_after(struct dh_prefilter *s, const struct dh_prefilter_cell *c, uint32_t thread)
 {
     struct thread *t = &s->threads.at[thread];
     if (t->after == c->older && t->after_time >= c->older_time)
@@ -185,7 +186,7 @@ static bool is_after(struct dh_screen *s, const struct dh_cell *c, uint32_t thre
     return true;
 }
 
-static bool look_at(struct dh_screen *s, struct dh_cell *c, const struct look *l)
+static bool check_cell(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct access *l)
 {
     if (c->thread == l->thread + 1) {
         join(s, c, l);
@@ -199,22 +200,23 @@ static bool look_at(struct dh_screen *s, struct dh_cell *c, const struct look *l
     }
     if (c->older && !is_after(s, c, l->thread))
         return false;
-    if (c->thread != DH_CELL_SEVERAL && before(s, c->thread - 1, c->time, l->thread)) {
+    if (c->thread != DH_PREFILTER_SEVERAL && before(s, c->thread - 1, c->time, l->thread)) {
         begin_after(c, l, c->thread - 1, c->time);
         return true;
     }
-    if (c->thread != DH_CELL_SEVERAL)
+    if (c->thread != DH_PREFILTER_SEVERAL)
         share(s, c, l);
     if (join(s, c, l))
         return true;
-    if (!knows_all(s, l->thread))
+    if (!is_after_all(s, l->thread))
         return false;
     begin_after(c, l, l->thread, l->time);
     return true;
 }
 
-/* What the detector holds back until the thread's next event counts then, if the block is shared by then. */
-static bool is_owners_own(struct dh_screen *s, const struct dh_event *e, const struct thread *t, uint32_t number,
+/* The detector delays accesses under a lock until the thread's next event: they count if the block is shared by then.
+ */
+static bool is_owners_own(struct dh_prefilter *s, const struct dh_event *e, const struct thread *t, uint32_t number,
                           bool *odd)
 {
     struct object *o = &s->objects.at[number];
@@ -230,25 +232,25 @@ static bool is_owners_own(struct dh_screen *s, const struct dh_event *e, const s
     return true;
 }
 
-static bool look_at_access(struct dh_screen *s, const struct dh_event *e)
+static bool check_access(struct dh_prefilter *s, const struct dh_event *e)
 {
     const struct thread *t = thread_of(s, e->thread);
     bool write = e->kind == DH_EVENT_WRITE, odd = false;
-    struct look l = {e->thread, t->time, write ? t->exclusive : t->any, write};
+    struct access l = {e->thread, t->time, write ? t->exclusive : t->any, write};
     uint64_t last = e->addr + (e->arg - 1);
     if (!e->arg)
         return true;
     if (last < e->addr)
         return false;
-    struct dh_cell *first = dh_cells_find(&s->cells, e->addr);
+    struct dh_prefilter_cell *first = dh_prefilter_cells_find(&s->cells, e->addr);
     if (first && first->object && !first->settled) {
         if (is_owners_own(s, e, t, first->object, &odd))
             return true;
         first->settled = s->objects.at[first->object].shared;
     }
     for (uint64_t at = e->addr & ~(uint64_t)7; !odd && at <= last; at += 8) {
-        struct dh_cell *c = dh_cells_get(&s->cells, at);
-        if (!c || !look_at(s, c, &l))
+        struct dh_prefilter_cell *c = dh_prefilter_cells_get(&s->cells, at);
+        if (!c || !check_cell(s, c, &l))
             return false;
         if (at > UINT64_MAX - 8)
             break;
@@ -258,53 +260,29 @@ static bool look_at_access(struct dh_screen *s, const struct dh_event *e)
 
 /* ---- locks ---- */
 
-static size_t row_of(const struct dh_screen *s, uint64_t at)
-{
-    size_t i = (at * 0x9e3779b97f4a7c15u) >> 20 & (s->cap_locks - 1);
-    while (s->locks[i].id && s->locks[i].at != at)
-        i = (i + 1) & (s->cap_locks - 1);
-    return i;
-}
-
-static void grow_locks(struct dh_screen *s)
-{
-    struct lock *old = s->locks;
-    size_t cap = s->cap_locks;
-    s->cap_locks = cap ? 2 * cap : 64;
-    s->locks = calloc(s->cap_locks, sizeof *s->locks);
-    if (!s->locks)
-        abort();
-    for (size_t i = 0; i < cap; i++)
-        if (old[i].id)
-            s->locks[row_of(s, old[i].at)] = old[i];
-    free(old);
-}
-
-static void renew(struct dh_screen *s, struct lock *k)
+static void renew(struct dh_prefilter *s, struct lock *k)
 {
     k->id = ++s->last_id;
     k->alone = 0;
 }
 
 /* A lock in another block is another lock. */
-static struct lock *lock_at(struct dh_screen *s, uint64_t at)
+static struct lock *lock_at(struct dh_prefilter *s, uint64_t at)
 {
-    if (2 * s->n_locks >= s->cap_locks)
-        grow_locks(s);
-    const struct dh_cell *c = dh_cells_find(&s->cells, at);
-    struct lock *k = &s->locks[row_of(s, at)];
-    uint32_t object = c ? s->objects.at[c->object].number : 0;
-    if (!k->id)
-        s->n_locks++;
-    if (!k->id || k->object != object) {
-        uint32_t owner = k->id ? k->owner : 0;
-        *k = (struct lock){.at = at, .object = object, .owner = owner};
+    const struct dh_prefilter_cell *c = dh_prefilter_cells_find(&s->cells, at);
+    uint32_t object = c ? s->objects.at[c->object].number : 0, number = dh_u64_map_number(&s->lock_numbers, at);
+    bool new = number == s->locks.n;
+    if (new)
+        dh_vec_push(&s->locks, (struct lock){0});
+    struct lock *k = &s->locks.at[number];
+    if (new || k->object != object) {
+        *k = (struct lock){.at = at, .object = object, .owner = k->owner};
         renew(s, k);
     }
     return k;
 }
 
-static uint32_t set_of(struct dh_screen *s, const struct thread *t, bool shared_too)
+static uint32_t set_of(struct dh_prefilter *s, const struct thread *t, bool shared_too)
 {
     uint32_t ids[64];
     size_t n = 0;
@@ -314,7 +292,7 @@ static uint32_t set_of(struct dh_screen *s, const struct thread *t, bool shared_
     return kept(s, dh_locksets_get(s->sets, ids, n), shared_too ? t->any : t->exclusive);
 }
 
-static void held_changed(struct dh_screen *s, struct thread *t)
+static void held_changed(struct dh_prefilter *s, struct thread *t)
 {
     bool shared = false;
     for (size_t i = 0; i < t->held.n; i++)
@@ -335,7 +313,7 @@ static struct held *find_held(struct thread *t, uint64_t at)
     return NULL;
 }
 
-static bool take(struct dh_screen *s, struct thread *t, const struct dh_event *e)
+static bool lock_acquired(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     struct held *h = find_held(t, e->addr);
     bool shared = e->flags & DH_EVENT_SHARED;
@@ -345,7 +323,7 @@ static bool take(struct dh_screen *s, struct thread *t, const struct dh_event *e
     }
     struct lock *k = lock_at(s, e->addr);
     if (k->owner)
-        return false; /* its owner gave it out of our sight */
+        return false; /* its owner released it unseen */
     if (!k->alone)
         k->alone = kept(s, dh_locksets_get(s->sets, &k->id, 1), DH_LOCKSET_NONE);
     if (!shared)
@@ -355,14 +333,14 @@ static bool take(struct dh_screen *s, struct thread *t, const struct dh_event *e
     return true;
 }
 
-static bool give(struct dh_screen *s, struct thread *t, const struct dh_event *e)
+static bool lock_released(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     struct held *h = find_held(t, e->addr);
     if (h && --h->depth)
         return true;
     struct lock *k = lock_at(s, e->addr);
     if (!h)
-        return !k->owner; /* somebody else's */
+        return !k->owner; /* held by another thread */
     k->owner = 0;
     memmove(h, h + 1, (size_t)(t->held.at + t->held.n - h - 1) * sizeof *h);
     t->held.n--;
@@ -370,7 +348,7 @@ static bool give(struct dh_screen *s, struct thread *t, const struct dh_event *e
     return true;
 }
 
-static bool is_new_lock(struct dh_screen *s, struct thread *t, const struct dh_event *e)
+static bool is_new_lock(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     (void)t;
     renew(s, lock_at(s, e->addr));
@@ -379,14 +357,14 @@ static bool is_new_lock(struct dh_screen *s, struct thread *t, const struct dh_e
 
 /* ---- memory ---- */
 
-static void renew_locks(struct dh_screen *s, uint64_t at, uint64_t size)
+static void renew_locks(struct dh_prefilter *s, uint64_t at, uint64_t size)
 {
-    for (size_t i = 0; i < s->cap_locks; i++)
-        if (s->locks[i].id && s->locks[i].at - at < size)
-            renew(s, &s->locks[i]);
+    for (size_t i = 0; i < s->locks.n; i++)
+        if (s->locks.at[i].at - at < size)
+            renew(s, &s->locks.at[i]);
 }
 
-static uint32_t new_object(struct dh_screen *s, const struct dh_event *e)
+static uint32_t new_object(struct dh_prefilter *s, const struct dh_event *e)
 {
     uint32_t i = s->unused.n ? s->unused.at[--s->unused.n] : (uint32_t)s->objects.n;
     if (i == s->objects.n)
@@ -396,9 +374,9 @@ static uint32_t new_object(struct dh_screen *s, const struct dh_event *e)
     return i;
 }
 
-static void object_ends(struct dh_screen *s, uint64_t at)
+static void object_ends(struct dh_prefilter *s, uint64_t at)
 {
-    const struct dh_cell *c = dh_cells_find(&s->cells, at);
+    const struct dh_prefilter_cell *c = dh_prefilter_cells_find(&s->cells, at);
     struct object *o = c && c->object ? &s->objects.at[c->object] : NULL;
     if (!o || o->at != at || !o->size)
         return;
@@ -406,21 +384,21 @@ static void object_ends(struct dh_screen *s, uint64_t at)
     dh_vec_push(&s->unused, c->object);
 }
 
-/* Blocks of a heap begin at whole eight bytes, and share none with each other. */
-static bool memory(struct dh_screen *s, struct thread *t, const struct dh_event *e)
+/* Heap blocks are aligned to eight bytes and share no granule. */
+static bool memory(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
-    bool marked = e->flags == DH_MEMORY_HEAP && e->arg <= MARKED_MOST && !(e->addr & 7);
-    uint64_t size = marked ? (e->arg + 7) & ~(uint64_t)7 : e->arg;
+    bool owned = e->flags == DH_MEMORY_HEAP && e->arg <= OWNED_MOST && !(e->addr & 7);
+    uint64_t size = owned ? (e->arg + 7) & ~(uint64_t)7 : e->arg;
     (void)t;
     if (!e->arg || e->addr + (size - 1) < e->addr)
         return !e->arg;
-    if (!marked)
+    if (!owned)
         renew_locks(s, e->addr, e->arg);
     object_ends(s, e->addr);
-    dh_cells_clear(&s->cells, e->addr, size);
-    uint32_t object = marked && e->kind == DH_EVENT_ALLOC ? new_object(s, e) : 0;
+    dh_prefilter_cells_clear(&s->cells, e->addr, size);
+    uint32_t object = owned && e->kind == DH_EVENT_ALLOC ? new_object(s, e) : 0;
     for (uint64_t at = e->addr; object && at < e->addr + size; at += 8) {
-        struct dh_cell *c = dh_cells_get(&s->cells, at);
+        struct dh_prefilter_cell *c = dh_prefilter_cells_get(&s->cells, at);
         if (!c)
             return false;
         c->object = object;
@@ -430,16 +408,12 @@ static bool memory(struct dh_screen *s, struct thread *t, const struct dh_event 
 
 /* ---- the stream ---- */
 
-static bool (*const rules[DH_EVENT_COUNT])(struct dh_screen *, struct thread *, const struct dh_event *) = {
-    [DH_EVENT_LOCK] = take,
-    [DH_EVENT_UNLOCK] = give,
-    [DH_EVENT_LOCK_INIT] = is_new_lock,
-    [DH_EVENT_LOCK_DESTROY] = is_new_lock,
-    [DH_EVENT_ALLOC] = memory,
-    [DH_EVENT_FREE] = memory,
+static bool (*const rules[DH_EVENT_COUNT])(struct dh_prefilter *, struct thread *, const struct dh_event *) = {
+    [DH_EVENT_LOCK] = lock_acquired,       [DH_EVENT_UNLOCK] = lock_released, [DH_EVENT_LOCK_INIT] = is_new_lock,
+    [DH_EVENT_LOCK_DESTROY] = is_new_lock, [DH_EVENT_ALLOC] = memory,         [DH_EVENT_FREE] = memory,
 };
 
-/* These the detector is not told of. */
+/* The detector does not want these. */
 static bool is_of_no_concern(const struct dh_event *e)
 {
     enum { ELSEWHERE = DH_EVENTS_WAIT | DH_EVENTS_SCOPE | DH_EVENTS_COLLISION };
@@ -447,15 +421,15 @@ static bool is_of_no_concern(const struct dh_event *e)
     return !group || group & ELSEWHERE;
 }
 
-static bool is_too_much(const struct dh_screen *s)
+static bool is_too_much(const struct dh_prefilter *s)
 {
-    return s->n_locks > MOST_LOCKS || s->n_sets > MOST_SETS || s->taken > MOST_TAKEN || s->last_object == UINT32_MAX;
+    return s->locks.n > MOST_LOCKS || s->n_sets > MOST_SETS || s->taken > MOST_TAKEN || s->last_object == UINT32_MAX;
 }
 
-static bool look_at_event(struct dh_screen *s, const struct dh_event *e)
+static bool check_event(struct dh_prefilter *s, const struct dh_event *e)
 {
     if (dh_event_is_access(e))
-        return look_at_access(s, e);
+        return check_access(s, e);
     if (is_of_no_concern(e))
         return true;
     struct thread *t = thread_of(s, e->thread);
@@ -469,27 +443,27 @@ static bool look_at_event(struct dh_screen *s, const struct dh_event *e)
     return quiet && !is_too_much(s);
 }
 
-static bool look_at_oldest(struct dh_screen *s)
+static bool check_oldest(struct dh_prefilter *s)
 {
-    const struct dh_event *e = &s->waiting[s->first++ % WAITING];
-    s->over = s->over || e->thread >= MOST_THREADS || !look_at_event(s, e);
+    const struct dh_event *e = &s->queue[s->first++ % QUEUE];
+    s->over = s->over || e->thread >= MOST_THREADS || !check_event(s, e);
     return !s->over;
 }
 
-/* Memory is slow: what an access needs is fetched while others are looked at. */
-bool dh_screen_event(struct dh_screen *s, const struct dh_event *e)
+/* Events are queued so that the cells of accesses are prefetched while earlier ones are checked. */
+bool dh_prefilter_event(struct dh_prefilter *s, const struct dh_event *e)
 {
     if (e->kind >= DH_EVENT_COUNT)
         return !s->over;
-    s->waiting[s->last++ % WAITING] = *e;
+    s->queue[s->last++ % QUEUE] = *e;
     if (dh_event_is_access(e))
-        dh_cells_soon(&s->cells, e->addr);
-    return s->last - s->first < WAITING ? !s->over : look_at_oldest(s);
+        dh_prefilter_cells_prefetch(&s->cells, e->addr);
+    return s->last - s->first < QUEUE ? !s->over : check_oldest(s);
 }
 
-bool dh_screen_end(struct dh_screen *s)
+bool dh_prefilter_end(struct dh_prefilter *s)
 {
     while (s->first != s->last)
-        look_at_oldest(s);
+        check_oldest(s);
     return !s->over;
 }

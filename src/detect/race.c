@@ -3,17 +3,17 @@
 void dh_race_init(struct dh_race *r, void *(*allocate)(size_t n), uint32_t cap_lines)
 {
     *r = (struct dh_race){0};
-    dh_lines_init(&r->lines, allocate, cap_lines);
+    dh_shadow_lines_init(&r->lines, allocate, cap_lines);
 }
 
 void dh_race_reset(struct dh_race *r)
 {
-    dh_lines_reset(&r->lines);
+    dh_shadow_lines_reset(&r->lines);
 }
 
 /* ---- synchronisation ---- */
 
-/* The clock with which to publish, and the next epoch if this one is used up. */
+/* The clock to release, and the next epoch if this one has accesses. */
 static void begin_release(struct dh_race_thread *t)
 {
     if (!t->dirty)
@@ -31,20 +31,20 @@ static void end_release(struct dh_race_thread *t)
 void dh_race_release(struct dh_race_thread *t, struct dh_clock *to)
 {
     begin_release(t);
-    dh_clock_copy(to, &t->clock);
+    dh_vclock_copy(to, &t->clock);
     end_release(t);
 }
 
 void dh_race_release_join(struct dh_race_thread *t, struct dh_clock *to)
 {
     begin_release(t);
-    dh_clock_join(to, &t->clock);
+    dh_vclock_join(to, &t->clock);
     end_release(t);
 }
 
 /* ---- one access ---- */
 
-/* A piece of an access: granules of one line, those of the same line index together. */
+/* A piece of an access: granules of one line. */
 struct access {
     struct dh_race *r;
     struct dh_race_thread *t;
@@ -54,7 +54,7 @@ struct access {
     uint64_t bytes; /* in the line */
     enum dh_access_kind kind;
     uint32_t place;
-    bool said;
+    bool added;
 };
 
 static void enter(struct dh_race *r)
@@ -98,7 +98,7 @@ static unsigned granule_in_line(uintptr_t granule)
     return granule >> 2 & (DH_CELLS - 1);
 }
 
-/* Cells of a line lie together, sixteen of them; one that has a line already shows it. Under the lock. */
+/* The sixteen cells of a line are adjacent: the index of a neighbour that has moved already. Under the lock. */
 static uint32_t line_of_neighbours(const struct access *a)
 {
     const dh_cell *first = a->cell - granule_in_line(a->granule);
@@ -115,16 +115,16 @@ static uint64_t in_line(uintptr_t granule, uint64_t mask)
     return mask << (granule & 63);
 }
 
-/* What a half said. A wide one is explained when it matters. */
-static bool note(const struct access *a, struct dh_line *line, uint32_t half, uint32_t kind)
+/* Imports a half of a cell. A wide epoch is resolved only when it matters. */
+static bool import_half(const struct access *a, struct dh_shadow_line *line, uint32_t half, uint32_t kind)
 {
     bool wide = dh_epoch_is_wide(half);
     unsigned mask = wide ? DH_MASK_ALL : dh_epoch_mask(half);
-    struct dh_pair pair = {in_line(a->granule, mask), half & DH_EPOCH_TIME, wide ? kind | DH_KIND_WIDE : kind};
-    return !half || dh_line_note(&a->r->lines, line, &pair);
+    struct dh_line_access pair = {in_line(a->granule, mask), half & DH_EPOCH_TIME, wide ? kind | DH_KIND_WIDE : kind};
+    return !half || dh_shadow_line_import(&a->r->lines, line, &pair);
 }
 
-/* False: no room. When the cell changed meanwhile it is simply looked at again. */
+/* False: no room. A cell that changed meanwhile is loaded again by the caller. */
 static bool move_to_line(const struct access *a, dh_cell old)
 {
     uint32_t read = dh_cell_read(old), write = dh_cell_write(old);
@@ -134,13 +134,13 @@ static bool move_to_line(const struct access *a, dh_cell old)
     uint32_t index = line_of_neighbours(a);
     bool fresh = !index;
     if (fresh)
-        index = dh_line_take(&a->r->lines);
-    struct dh_line *line = &a->r->lines.at[index];
-    bool ok = index && note(a, line, write, DH_WRITES) && note(a, line, read, DH_READS);
+        index = dh_shadow_line_alloc(&a->r->lines);
+    struct dh_shadow_line *line = &a->r->lines.at[index];
+    bool ok = index && import_half(a, line, write, DH_WRITES) && import_half(a, line, read, DH_READS);
     if (ok && swap(a->cell, old, dh_cell_of(0, DH_EPOCH_INDEX | index)))
         line->cells++;
     if (index && !line->cells)
-        dh_line_give(&a->r->lines, index);
+        dh_shadow_line_free(&a->r->lines, index);
     a->r->lost += !ok;
     leave(a->r);
     return ok;
@@ -148,27 +148,27 @@ static bool move_to_line(const struct access *a, dh_cell old)
 
 static void leave_line(struct dh_race *r, dh_cell old, uintptr_t granule)
 {
-    struct dh_line *line = &r->lines.at[dh_cell_line(old)];
+    struct dh_shadow_line *line = &r->lines.at[dh_cell_line(old)];
     enter(r);
     line->spent |= 1u << granule_in_line(granule);
     if (--line->cells == 0)
-        dh_line_give(&r->lines, dh_cell_line(old));
+        dh_shadow_line_free(&r->lines, dh_cell_line(old));
     leave(r);
 }
 
 /* ---- in a line ---- */
 
-struct looking {
+struct line_check {
     const struct access *a;
-    uint64_t bytes, accessed; /* of the granules, and of the access */
-    bool alone;               /* all else that was done to the granules happens before */
-    bool clean;               /* all that was written in the line happens before */
-    bool silent;              /* it was told before */
-    struct dh_pair wide;      /* one that has to be explained first */
+    uint64_t bytes, accessed;   /* of the granules, and of the access */
+    bool alone;                 /* all other accesses to the granules happen before */
+    bool clean;                 /* all writes in the line happen before */
+    bool silent;                /* it was reported before */
+    struct dh_line_access wide; /* one that has to be resolved first */
 };
 
 /* Granule by granule: the other access may have been several. */
-static void report(const struct access *a, const struct dh_pair *p, uint64_t shared)
+static void report(const struct access *a, const struct dh_line_access *p, uint64_t shared)
 {
     while (shared) {
         unsigned first = (unsigned)__builtin_ctzll(shared);
@@ -186,9 +186,9 @@ static void report(const struct access *a, const struct dh_pair *p, uint64_t sha
     }
 }
 
-static bool look(void *arg, const struct dh_pair *p)
+static bool check_access(void *arg, const struct dh_line_access *p)
 {
-    struct looking *l = arg;
+    struct line_check *l = arg;
     uint64_t shared = p->bytes & l->accessed;
     if (dh_clock_covers(&l->a->t->clock, p->time))
         return true;
@@ -196,29 +196,30 @@ static bool look(void *arg, const struct dh_pair *p)
     if (!(p->bytes & l->bytes))
         return true;
     l->alone = false;
-    /* What was wide and conflicts has been explained. */
+    /* Conflicting wide epochs have been resolved. */
     if (!l->silent && !(p->kind & DH_KIND_WIDE) && dh_kinds_conflict(p->kind, l->a->kind))
         report(l->a, p, shared);
     return true;
 }
 
-/* The thread of a wide epoch knows what it did to this granule: that takes the epoch's place. */
-static void explain(const struct access *a, struct dh_line *line, uintptr_t granule, const struct dh_pair *wide)
+/* Replaces a wide epoch by the accesses to this granule that its thread's history has. */
+static void explain(const struct access *a, struct dh_shadow_line *line, uintptr_t granule,
+                    const struct dh_line_access *wide)
 {
-    struct dh_pair pairs[4], gone = {wide->bytes & in_line(granule, DH_MASK_ALL), wide->time, wide->kind};
+    struct dh_line_access pairs[4], gone = {wide->bytes & in_line(granule, DH_MASK_ALL), wide->time, wide->kind};
     unsigned n = a->r->explain(wide->time, granule, dh_kind_writes(wide->kind & ~DH_KIND_WIDE), pairs);
     enter(a->r);
-    dh_line_unnote(line, &gone);
+    dh_shadow_line_remove(line, &gone);
     for (unsigned i = 0; i < n; i++) {
         pairs[i].bytes = in_line(granule, pairs[i].bytes);
-        a->r->lost += !dh_line_note(&a->r->lines, line, &pairs[i]);
+        a->r->lost += !dh_shadow_line_import(&a->r->lines, line, &pairs[i]);
     }
     leave(a->r);
 }
 
-static bool see_wide(void *arg, const struct dh_pair *p)
+static bool see_wide(void *arg, const struct dh_line_access *p)
 {
-    struct looking *l = arg;
+    struct line_check *l = arg;
     if (!(p->kind & DH_KIND_WIDE) || !(p->bytes & l->accessed) || dh_clock_covers(&l->a->t->clock, p->time) ||
         !dh_kinds_conflict(p->kind & ~DH_KIND_WIDE, l->a->kind))
         return true;
@@ -226,11 +227,11 @@ static bool see_wide(void *arg, const struct dh_pair *p)
     return false;
 }
 
-static void explain_wide(struct looking *l, struct dh_line *line, unsigned slot)
+static void explain_wide(struct line_check *l, struct dh_shadow_line *line, unsigned slot)
 {
     for (l->wide.bytes = 1; l->wide.bytes;) {
         l->wide.bytes = 0;
-        dh_line_others(line, slot, see_wide, l);
+        dh_shadow_line_each_other(line, slot, see_wide, l);
         for (unsigned i = 0; i < l->a->n; i++)
             if (l->wide.bytes & in_line(l->a->granule + 4 * i, DH_MASK_ALL))
                 explain(l->a, line, l->a->granule + 4 * i, &l->wide);
@@ -238,33 +239,33 @@ static void explain_wide(struct looking *l, struct dh_line *line, unsigned slot)
 }
 
 /* `c` is the column if there is one. */
-static struct dh_column *say(const struct access *a, struct dh_line *line, struct dh_column *c)
+static struct dh_column *add_to_column(const struct access *a, struct dh_shadow_line *line, struct dh_column *c)
 {
-    const struct dh_pair here = {a->bytes, a->t->time, a->kind}, *now = &here;
+    const struct dh_line_access here = {a->bytes, a->t->time, a->kind}, *now = &here;
     if (c && dh_column_add(c, now))
         return c;
     enter(a->r);
-    c = dh_line_column(&a->r->lines, line, dh_epoch_slot(a->t->time));
+    c = dh_shadow_line_get_column(&a->r->lines, line, dh_epoch_slot(a->t->time));
     bool ok = c && (dh_column_add(c, now) || (dh_column_grow(&a->r->lines, c) && dh_column_add(c, now)));
     a->r->lost += !ok;
     leave(a->r);
     return ok ? c : NULL;
 }
 
-/* One cell can say it again: all four bytes are this epoch's, and nothing else matters any more. */
-static void leave_when_told(const struct access *a, dh_cell old, const struct dh_column *mine)
+/* One cell is enough again: all four bytes were written in this epoch, and nothing else matters any more. */
+static void leave_if_covered(const struct access *a, dh_cell old, const struct dh_column *mine)
 {
     uint32_t epoch = dh_epoch_with(a->t->time, DH_MASK_ALL);
     for (unsigned i = 0; i < a->n; i++) {
         uintptr_t granule = a->granule + 4 * i;
-        if (dh_column_says(mine, in_line(granule, DH_MASK_ALL), DH_WRITES, a->t->time) &&
+        if (dh_column_has(mine, in_line(granule, DH_MASK_ALL), DH_WRITES, a->t->time) &&
             swap(&a->cell[i], old, dh_cell_of(epoch, epoch)))
             leave_line(a->r, old, granule);
     }
 }
 
-/* Data that several threads read and one writes would leave the line with every write, and come back. */
-static bool is_calm(struct dh_line *line, uint32_t time, bool writes_alone)
+/* Data that several threads read and one writes would leave the line with every write, and return. */
+static bool is_calm(struct dh_shadow_line *line, uint32_t time, bool writes_alone)
 {
     enum { EPOCHS = 2 };
     uint32_t since = __atomic_load_n(&line->calm, __ATOMIC_RELAXED);
@@ -275,23 +276,23 @@ static bool is_calm(struct dh_line *line, uint32_t time, bool writes_alone)
     return false;
 }
 
-/* Nothing was written since this thread found that all writes happen before it, and that can only become more. */
+/* No write since this thread found that all writes happen before it; order only grows. */
 static bool has_checked(const struct access *a, const struct dh_column *mine, uint64_t writes)
 {
     return !dh_kind_writes(a->kind) && mine->checked == writes && mine->checked_by == a->t->serial;
 }
 
-/* All that is said against the access by other columns. */
-static bool check_line(const struct access *a, struct dh_line *line, struct dh_column *mine, bool silent)
+/* Checks the access against the other columns. */
+static bool check_line(const struct access *a, struct dh_shadow_line *line, struct dh_column *mine, bool silent)
 {
     uint64_t writes = __atomic_load_n(&line->writes, __ATOMIC_SEQ_CST);
     if (has_checked(a, mine, writes))
         return false;
-    struct looking l = {.a = a, .accessed = a->bytes, .alone = true, .clean = true, .silent = silent};
+    struct line_check l = {.a = a, .accessed = a->bytes, .alone = true, .clean = true, .silent = silent};
     l.bytes = in_line(a->granule, a->n < DH_CELLS ? ((uint64_t)1 << 4 * a->n) - 1 : ~(uint64_t)0);
     if (line->has_wide && !silent)
         explain_wide(&l, line, mine->slot);
-    dh_line_others(line, mine->slot, look, &l);
+    dh_shadow_line_each_other(line, mine->slot, check_access, &l);
     if (l.clean) {
         mine->checked = writes;
         mine->checked_by = a->t->serial;
@@ -299,32 +300,32 @@ static bool check_line(const struct access *a, struct dh_line *line, struct dh_c
     return l.alone;
 }
 
-/* Says it, then looks at the others: of two accesses at the same moment one sees the other. A write that is repeated
- * came here to see whether the line is still needed (a cell is quicker). */
+/* Adds the access, then checks the others: of two simultaneous accesses one sees the other. A repeated write checks
+ * whether the line is still needed (a cell is quicker). */
 static void access_line(const struct access *a, dh_cell old)
 {
-    struct dh_line *line = &a->r->lines.at[dh_cell_line(old)];
-    struct dh_column *mine = dh_line_find(line, dh_epoch_slot(a->t->time));
-    bool repeats = mine && dh_column_says(mine, a->bytes, a->kind, a->t->time);
-    if (repeats && a->kind != DH_WRITES && !a->said)
+    struct dh_shadow_line *line = &a->r->lines.at[dh_cell_line(old)];
+    struct dh_column *mine = dh_shadow_line_find_column(line, dh_epoch_slot(a->t->time));
+    bool repeats = mine && dh_column_has(mine, a->bytes, a->kind, a->t->time);
+    if (repeats && a->kind != DH_WRITES && !a->added)
         return;
     if (!repeats)
-        mine = say(a, line, mine);
+        mine = add_to_column(a, line, mine);
     if (!mine)
         return;
     if (!repeats && dh_kind_writes(a->kind))
-        dh_line_wrote(line);
+        dh_shadow_line_count_write(line);
     else
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    bool alone = check_line(a, line, mine, repeats && !a->said) && a->kind == DH_WRITES;
+    bool alone = check_line(a, line, mine, repeats && !a->added) && a->kind == DH_WRITES;
     bool calm = is_calm(line, a->t->time, alone);
     if (alone && (calm || repeats))
-        leave_when_told(a, old, mine);
+        leave_if_covered(a, old, mine);
 }
 
 /* ---- in a cell ---- */
 
-/* True when the cell tells it: then everything in it happens before, and no race can be. */
+/* True when the cell can hold it: then everything in it happens before, and there is no race. */
 static bool access_cell(const struct access *a, unsigned mask, dh_cell old, bool *again)
 {
     uint32_t read = dh_cell_read(old), write = dh_cell_write(old), time = a->t->time;
@@ -361,14 +362,14 @@ static bool all_still(const struct access *a, dh_cell line)
     for (unsigned i = 0; i < a->n; i++) {
         dh_cell now = __atomic_load_n(&a->cell[i], __ATOMIC_ACQUIRE);
         unsigned mask = (unsigned)(a->bytes >> ((a->granule + 4 * i) & 63)) & DH_MASK_ALL;
-        /* Another thread forgot it meanwhile, or found it ordered: said again where it counts now. */
+        /* Another thread cleared it meanwhile, or moved it back to a cell: the access is added again there. */
         if (now != line && !dh_race_repeats(a->t, dh_cell_read(now), mask))
             return false;
     }
     return true;
 }
 
-/* The first granules of the piece that have one line; answers how many are done, 0: look again. */
+/* The first granules of the piece that have one line; returns how many are done, 0: try again. */
 static unsigned access_lined(const struct access *a, dh_cell old)
 {
     struct access some = *a;
@@ -405,7 +406,7 @@ static void access_piece(struct access *a)
     }
 }
 
-/* A whole granule that is this epoch's, or told by epochs that happen before: done without further ado. */
+/* A whole granule that is this epoch's, or whose epochs happen before. */
 DH_ALWAYS_INLINE bool is_plain(struct dh_race_thread *t, dh_cell *cell, enum dh_access_kind kind)
 {
     dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
@@ -427,7 +428,7 @@ static uintptr_t skip_plain(struct dh_race_thread *t, dh_cell **cell, uintptr_t 
     return at;
 }
 
-void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_access *access)
+void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_checked_access *access)
 {
     uintptr_t at = access->addr, end = at + access->size;
     t->dirty = true;
@@ -440,7 +441,7 @@ void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, 
         unsigned size = (unsigned)(stop - at);
         struct access a = {.r = r, .t = t, .cell = cell, .granule = at & ~(uintptr_t)3, .kind = access->kind};
         a.place = access->place;
-        a.said = access->said;
+        a.added = access->added;
         a.bytes = (size < 64 ? ((uint64_t)1 << size) - 1 : ~(uint64_t)0) << (at & 63);
         a.n = (unsigned)((stop + 3 - a.granule) / 4);
         cell += a.n;

@@ -2,15 +2,15 @@
 
 enum { PIECE = 64, RESTING = 256 };
 
-void dh_lines_init(struct dh_lines *t, void *(*allocate)(size_t n), uint32_t cap)
+void dh_shadow_lines_init(struct dh_shadow_lines *t, void *(*allocate)(size_t n), uint32_t cap)
 {
-    *t = (struct dh_lines){.allocate = allocate, .n = 1, .cap = cap};
+    *t = (struct dh_shadow_lines){.allocate = allocate, .n = 1, .cap = cap};
     t->at = allocate(cap * sizeof *t->at);
 }
 
-/* ---- lines: one that was given back rests, since another thread may have looked up its index just before ---- */
+/* ---- lines: a freed one is not reused at once, since another thread may have loaded its index just before ---- */
 
-uint32_t dh_line_take(struct dh_lines *t)
+uint32_t dh_shadow_line_alloc(struct dh_shadow_lines *t)
 {
     uint32_t index = 0;
     if (t->n_resting > RESTING || (t->n_resting && t->n == t->cap)) {
@@ -23,7 +23,7 @@ uint32_t dh_line_take(struct dh_lines *t)
     return index;
 }
 
-static void free_column(struct dh_lines *t, struct dh_column *c)
+static void free_column(struct dh_shadow_lines *t, struct dh_column *c)
 {
     while (c) {
         struct dh_column *more = c->more;
@@ -33,17 +33,17 @@ static void free_column(struct dh_lines *t, struct dh_column *c)
     }
 }
 
-/* The array of columns stays for the line's next life. */
-static void empty_line(struct dh_lines *t, struct dh_line *line)
+/* The array of columns stays for the line's reuse. */
+static void empty_line(struct dh_shadow_lines *t, struct dh_shadow_line *line)
 {
     uint32_t n = line->n;
     __atomic_store_n(&line->n, 0, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < n; i++)
-        free_column(t, i < DH_COLUMNS_INSIDE ? line->inside[i].more : dh_line_at(line, i));
+        free_column(t, i < DH_COLUMNS_INSIDE ? line->inside[i].more : dh_shadow_line_column_at(line, i));
     line->cells = line->spent = line->has_wide = line->calm = 0;
 }
 
-void dh_line_give(struct dh_lines *t, uint32_t index)
+void dh_shadow_line_free(struct dh_shadow_lines *t, uint32_t index)
 {
     empty_line(t, &t->at[index]);
     if (t->n_resting)
@@ -54,7 +54,7 @@ void dh_line_give(struct dh_lines *t, uint32_t index)
     t->n_resting++;
 }
 
-void dh_lines_reset(struct dh_lines *t)
+void dh_shadow_lines_reset(struct dh_shadow_lines *t)
 {
     for (uint32_t i = 1; i < t->n; i++)
         empty_line(t, &t->at[i]);
@@ -70,7 +70,7 @@ static void clear_column(struct dh_column *c, unsigned slot)
     *c = (struct dh_column){.sequence = sequence + 2, .slot = slot};
 }
 
-static struct dh_column *take_column(struct dh_lines *t, unsigned slot)
+static struct dh_column *take_column(struct dh_shadow_lines *t, unsigned slot)
 {
     struct dh_column *c = t->free_columns;
     if (!c) {
@@ -88,7 +88,7 @@ static struct dh_column *take_column(struct dh_lines *t, unsigned slot)
     return c;
 }
 
-static bool make_room(struct dh_lines *t, struct dh_line *line)
+static bool make_room(struct dh_shadow_lines *t, struct dh_shadow_line *line)
 {
     uint32_t used = line->n - DH_COLUMNS_INSIDE;
     if (line->n < DH_COLUMNS_INSIDE || used < line->capacity)
@@ -104,9 +104,9 @@ static bool make_room(struct dh_lines *t, struct dh_line *line)
     return true;
 }
 
-struct dh_column *dh_line_column(struct dh_lines *t, struct dh_line *line, unsigned slot)
+struct dh_column *dh_shadow_line_get_column(struct dh_shadow_lines *t, struct dh_shadow_line *line, unsigned slot)
 {
-    struct dh_column *c = dh_line_find(line, slot);
+    struct dh_column *c = dh_shadow_line_find_column(line, slot);
     if (c || !make_room(t, line))
         return c;
     if (line->n < DH_COLUMNS_INSIDE) {
@@ -123,7 +123,7 @@ struct dh_column *dh_line_column(struct dh_lines *t, struct dh_line *line, unsig
     return c;
 }
 
-bool dh_column_grow(struct dh_lines *t, struct dh_column *c)
+bool dh_column_grow(struct dh_shadow_lines *t, struct dh_column *c)
 {
     while (c->more)
         c = c->more;
@@ -133,8 +133,8 @@ bool dh_column_grow(struct dh_lines *t, struct dh_column *c)
     return more;
 }
 
-/* Whoever races with the older access of one thread and comes later races with the newer one as well, if that conflicts
- * with at least as much. */
+/* A later access that races with the older access of a thread races with the newer one as well, if that conflicts with
+ * at least as much. */
 static bool replaces(enum dh_access_kind now, enum dh_access_kind before)
 {
     static const uint8_t replaced[DH_ACCESS_KINDS] = {
@@ -146,7 +146,7 @@ static bool replaces(enum dh_access_kind now, enum dh_access_kind before)
     return replaced[now] >> before & 1;
 }
 
-static uint32_t when_of(const struct dh_pair *p)
+static uint32_t when_of(const struct dh_line_access *p)
 {
     return p->time | p->kind << DH_KIND_SHIFT;
 }
@@ -161,12 +161,12 @@ static uint32_t time_of(uint32_t when)
     return when & DH_EPOCH_TIME;
 }
 
-/* A place for it: where the same is said of other bytes, or nothing that counts once this is said. */
-static bool place_for(struct dh_column *c, const struct dh_pair *now, struct dh_column **in, unsigned *at)
+/* A row for it: one with the same time and kind, or one that is empty once this access replaces its bytes. */
+static bool place_for(struct dh_column *c, const struct dh_line_access *now, struct dh_column **in, unsigned *at)
 {
     bool found = false;
     for (; c; c = c->more)
-        for (unsigned i = 0; i < DH_PAIRS; i++) {
+        for (unsigned i = 0; i < DH_COLUMN_ACCESSES; i++) {
             bool same = c->bytes[i] && c->when[i] == when_of(now);
             bool empty = !(replaces(now->kind, kind_of(c->when[i])) ? c->bytes[i] & ~now->bytes : c->bytes[i]);
             if (same || (empty && !found)) {
@@ -191,13 +191,13 @@ static void end_change(struct dh_column *c)
     __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELEASE);
 }
 
-static void say(struct dh_column *c, unsigned at, const struct dh_pair *p)
+static void set_row(struct dh_column *c, unsigned at, const struct dh_line_access *p)
 {
     c->bytes[at] = c->when[at] == when_of(p) ? c->bytes[at] | p->bytes : p->bytes;
     c->when[at] = when_of(p);
 }
 
-bool dh_column_add(struct dh_column *c, const struct dh_pair *now)
+bool dh_column_add(struct dh_column *c, const struct dh_line_access *now)
 {
     struct dh_column *in;
     unsigned at;
@@ -205,19 +205,19 @@ bool dh_column_add(struct dh_column *c, const struct dh_pair *now)
         return false;
     begin_change(c);
     for (struct dh_column *k = c; k; k = k->more)
-        for (unsigned i = 0; i < DH_PAIRS; i++)
+        for (unsigned i = 0; i < DH_COLUMN_ACCESSES; i++)
             if ((k != in || i != at) && replaces(now->kind, kind_of(k->when[i])))
                 k->bytes[i] &= ~now->bytes;
-    say(in, at, now);
+    set_row(in, at, now);
     end_change(c);
     return true;
 }
 
-/* Accesses of several threads, with nothing replaced: times of one slot only grow. */
-static bool note_in(struct dh_column *head, const struct dh_pair *pair)
+/* Accesses of several threads, which do not replace each other: times of one slot only grow. */
+static bool import_into(struct dh_column *head, const struct dh_line_access *pair)
 {
     for (struct dh_column *k = head; k; k = k->more)
-        for (unsigned i = 0; i < DH_PAIRS; i++) {
+        for (unsigned i = 0; i < DH_COLUMN_ACCESSES; i++) {
             if (k->bytes[i] && k->when[i] != when_of(pair))
                 continue;
             begin_change(head);
@@ -229,25 +229,25 @@ static bool note_in(struct dh_column *head, const struct dh_pair *pair)
     return false;
 }
 
-bool dh_line_note(struct dh_lines *t, struct dh_line *line, const struct dh_pair *pair)
+bool dh_shadow_line_import(struct dh_shadow_lines *t, struct dh_shadow_line *line, const struct dh_line_access *pair)
 {
-    struct dh_column *c = dh_line_column(t, line, DH_NO_SLOT);
+    struct dh_column *c = dh_shadow_line_get_column(t, line, DH_NO_SLOT);
     if (!c)
         return false;
     if (pair->kind & DH_KIND_WIDE)
         line->has_wide = 1;
-    if (!note_in(c, pair) && !(dh_column_grow(t, c) && note_in(c, pair)))
+    if (!import_into(c, pair) && !(dh_column_grow(t, c) && import_into(c, pair)))
         return false;
     if (dh_kind_writes(pair->kind & ~DH_KIND_WIDE))
-        dh_line_wrote(line);
+        dh_shadow_line_count_write(line);
     return true;
 }
 
-void dh_line_unnote(struct dh_line *line, const struct dh_pair *pair)
+void dh_shadow_line_remove(struct dh_shadow_line *line, const struct dh_line_access *pair)
 {
-    struct dh_column *c = dh_line_find(line, DH_NO_SLOT);
+    struct dh_column *c = dh_shadow_line_find_column(line, DH_NO_SLOT);
     for (struct dh_column *k = c; k; k = k->more)
-        for (unsigned i = 0; i < DH_PAIRS; i++) {
+        for (unsigned i = 0; i < DH_COLUMN_ACCESSES; i++) {
             if (k->when[i] != when_of(pair))
                 continue;
             begin_change(c);
@@ -256,33 +256,34 @@ void dh_line_unnote(struct dh_line *line, const struct dh_pair *pair)
         }
 }
 
-static bool copy_column(const struct dh_column *head, const struct dh_column *c, struct dh_pair out[DH_PAIRS])
+static bool copy_column(const struct dh_column *head, const struct dh_column *c,
+                        struct dh_line_access out[DH_COLUMN_ACCESSES])
 {
     uint32_t before = __atomic_load_n(&head->sequence, __ATOMIC_ACQUIRE);
-    for (unsigned i = 0; i < DH_PAIRS; i++)
-        out[i] = (struct dh_pair){c->bytes[i], time_of(c->when[i]), kind_of(c->when[i])};
+    for (unsigned i = 0; i < DH_COLUMN_ACCESSES; i++)
+        out[i] = (struct dh_line_access){c->bytes[i], time_of(c->when[i]), kind_of(c->when[i])};
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return !(before & 1) && __atomic_load_n(&head->sequence, __ATOMIC_RELAXED) == before;
 }
 
-static bool see_column(const struct dh_column *head, dh_pair_fn *see, void *arg)
+static bool see_column(const struct dh_column *head, dh_line_access_fn *see, void *arg)
 {
-    struct dh_pair pairs[DH_PAIRS];
+    struct dh_line_access pairs[DH_COLUMN_ACCESSES];
     for (const struct dh_column *c = head; c; c = __atomic_load_n(&c->more, __ATOMIC_ACQUIRE)) {
         while (!copy_column(head, c, pairs))
             __builtin_ia32_pause();
-        for (unsigned i = 0; i < DH_PAIRS; i++)
+        for (unsigned i = 0; i < DH_COLUMN_ACCESSES; i++)
             if (pairs[i].bytes && !see(arg, &pairs[i]))
                 return false;
     }
     return true;
 }
 
-void dh_line_others(const struct dh_line *line, unsigned slot, dh_pair_fn *see, void *arg)
+void dh_shadow_line_each_other(const struct dh_shadow_line *line, unsigned slot, dh_line_access_fn *see, void *arg)
 {
     uint32_t n = __atomic_load_n(&line->n, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < n; i++) {
-        const struct dh_column *c = dh_line_at(line, i);
+        const struct dh_column *c = dh_shadow_line_column_at(line, i);
         if (c->slot != slot && !see_column(c, see, arg))
             return;
     }

@@ -1,4 +1,5 @@
 #include "detect/view_store.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,49 +8,6 @@ enum {
     MOST_VIEWS = 4096, /* of one lock */
     MOST_ALIKE = 64    /* of one code and thread with the same names: instances of one kind behave alike */
 };
-
-/* ---- numbers ---- */
-
-uint64_t dh_hash_mix(uint64_t h, uint64_t v)
-{
-    h = ((h ^ h >> 31) * 0xff51afd7ed558ccdu + v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 32;
-}
-
-static void grow(struct dh_numbers *t)
-{
-    struct dh_numbers old = *t;
-    t->cap = old.cap ? old.cap * 2 : 256;
-    t->n = 0;
-    t->rows = calloc(t->cap, sizeof *t->rows);
-    if (!t->rows)
-        abort();
-    for (size_t i = 0; i < old.cap; i++)
-        if (old.rows[i].key)
-            *dh_numbers_at(t, old.rows[i].key) = old.rows[i].value;
-    free(old.rows);
-}
-
-uint64_t *dh_numbers_at(struct dh_numbers *t, uint64_t key)
-{
-    if (t->n * 2 >= t->cap)
-        grow(t);
-    key = key ? key : 1;
-    size_t i = dh_hash_mix(key, key >> 7) & (t->cap - 1);
-    while (t->rows[i].key && t->rows[i].key != key)
-        i = (i + 1) & (t->cap - 1);
-    if (!t->rows[i].key) {
-        t->rows[i].key = key;
-        t->n++;
-    }
-    return &t->rows[i].value;
-}
-
-void dh_numbers_release(struct dh_numbers *t)
-{
-    free(t->rows);
-    *t = (struct dh_numbers){0};
-}
 
 /* ---- code ---- */
 
@@ -65,7 +23,7 @@ static void add_what_paths_may(struct dh_view_store *s, struct dh_view_code *c)
 {
     for (int write = 0; write < 2; write++) {
         size_t n;
-        const char *const *names = dh_world_may_access(s->world, c->site, write, &n);
+        const char *const *names = dh_run_may_access(s->run, c->site, write, &n);
         for (size_t i = 0; names && i < n; i++)
             add_name(c, dh_field_names_number(&s->names, names[i]));
     }
@@ -73,7 +31,7 @@ static void add_what_paths_may(struct dh_view_store *s, struct dh_view_code *c)
 
 static size_t code_of(struct dh_view_store *s, uint32_t site, uint32_t ctx)
 {
-    uint64_t *number = dh_numbers_at(&s->by_code, dh_hash_mix(dh_hash_mix(1, site), ctx));
+    uint64_t *number = dh_u64_map_at(&s->by_code, dh_hash_combine(dh_hash_combine(1, site), ctx));
     if (!*number) {
         struct dh_view_code new = {.site = site, .ctx = ctx};
         add_what_paths_may(s, &new);
@@ -97,20 +55,20 @@ bool dh_view_may_access(const struct dh_view_store *s, const struct dh_view *v, 
 static void free_view(struct dh_view *v)
 {
     for (size_t i = 0; i < v->n_samples; i++)
-        dh_instant_drop(v->samples[i]);
+        dh_hb_snapshot_unref(v->samples[i]);
     dh_vec_release(&v->in.outer);
-    dh_fields_release(&v->in.part);
+    dh_field_set_release(&v->in.part);
     free(v);
 }
 
-static uint64_t hash_names(const struct dh_fields *s)
+static uint64_t hash_names(const struct dh_field_set *s)
 {
     uint64_t h = 7;
     uint32_t last = 0;
     for (size_t i = 0; i < s->at.n; i++)
         if (s->at.at[i].name != last) {
             last = s->at.at[i].name;
-            h = dh_hash_mix(h, (uint64_t)last << 2 | s->at.at[i].how);
+            h = dh_hash_combine(h, (uint64_t)last << 2 | s->at.at[i].how);
         }
     return h;
 }
@@ -119,45 +77,44 @@ static void occurred(struct dh_view_store *s, struct dh_view *v)
 {
     uint32_t thread = v->in.thread;
     if (v->n_samples < DH_VIEW_SAMPLES && v->times + 1 == 1ull << v->n_samples)
-        v->samples[v->n_samples++] = dh_instants_now(&s->instants, thread, dh_world_thread_count(s->world));
+        v->samples[v->n_samples++] = dh_hb_snapshot_ref(dh_hb_snapshots_current(&s->snapshots, thread));
     v->times++;
-    v->last = dh_instants_time(&s->instants, thread);
+    v->last = dh_hb_snapshots_epoch(&s->snapshots, thread);
 }
 
-static struct dh_view *new_view(const struct dh_critical *c, const struct dh_fields *fields, size_t code)
+static struct dh_view *new_view(const struct dh_critical_section *c, const struct dh_field_set *fields, size_t code)
 {
-    struct dh_view *v = calloc(1, sizeof *v);
-    if (!v)
-        abort();
+    struct dh_view *v = DH_NEW(struct dh_view);
     v->in = *c;
     v->code = code;
     memset(&v->in.outer, 0, sizeof v->in.outer);
     for (size_t i = 0; i < c->outer.n; i++)
         dh_vec_push(&v->in.outer, c->outer.at[i]);
-    v->in.whole = (struct dh_fields){0};
-    dh_fields_copy(&v->in.part, fields);
+    v->in.whole = (struct dh_field_set){0};
+    dh_field_set_copy(&v->in.part, fields);
     return v;
 }
 
-static uint64_t key_of(const struct dh_guard *g, const struct dh_critical *c, const struct dh_fields *fields,
-                       size_t code, unsigned role)
+static uint64_t key_of(const struct dh_guarded_views *g, const struct dh_critical_section *c,
+                       const struct dh_field_set *fields, size_t code, unsigned role)
 {
-    uint64_t key = dh_hash_mix(dh_hash_mix(dh_hash_mix(dh_fields_hash(fields), c->thread), code), g->id);
+    uint64_t key = dh_hash_combine(dh_hash_combine(dh_hash_combine(dh_field_set_hash(fields), c->thread), code), g->id);
     for (size_t i = 0; i < c->outer.n; i++)
-        key = dh_hash_mix(key, (uint64_t)c->outer.at[i].id << 1 | c->outer.at[i].shared);
-    return dh_hash_mix(key, role);
+        key = dh_hash_combine(key, (uint64_t)c->outer.at[i].id << 1 | c->outer.at[i].shared);
+    return dh_hash_combine(key, role);
 }
 
-static struct dh_view *add_view(struct dh_view_store *s, struct dh_guard *g, const struct dh_critical *c,
-                                const struct dh_fields *fields, bool atomic, bool complete)
+static struct dh_view *add_view(struct dh_view_store *s, struct dh_guarded_views *g,
+                                const struct dh_critical_section *c, const struct dh_field_set *fields, bool atomic,
+                                bool complete)
 {
     size_t code = code_of(s, c->site, c->ctx);
     uint64_t *known =
-        dh_numbers_at(&s->by_view, key_of(g, c, fields, code, (unsigned)atomic << 1 | (unsigned)complete));
+        dh_u64_map_at(&s->by_view, key_of(g, c, fields, code, (unsigned)atomic << 1 | (unsigned)complete));
     struct dh_view *v = (struct dh_view *)(uintptr_t)*known;
     if (!v) {
-        uint64_t alike = dh_hash_mix(dh_hash_mix(dh_hash_mix(hash_names(fields), c->thread), code), g->id);
-        if (++*dh_numbers_at(&s->alike, alike) > MOST_ALIKE || g->views.n >= MOST_VIEWS)
+        uint64_t alike = dh_hash_combine(dh_hash_combine(dh_hash_combine(hash_names(fields), c->thread), code), g->id);
+        if (++*dh_u64_map_at(&s->alike, alike) > MOST_ALIKE || g->views.n >= MOST_VIEWS)
             return NULL;
         v = new_view(c, fields, code);
         v->atomic = atomic;
@@ -171,7 +128,7 @@ static struct dh_view *add_view(struct dh_view_store *s, struct dh_guard *g, con
     return v;
 }
 
-static void retire(struct dh_view_store *s, struct dh_guard *g)
+static void retire(struct dh_view_store *s, struct dh_guarded_views *g)
 {
     s->retire(s->arg, g);
     for (size_t i = 0; i < g->views.n; i++)
@@ -179,18 +136,16 @@ static void retire(struct dh_view_store *s, struct dh_guard *g)
     dh_vec_release(&g->views);
 }
 
-static struct dh_guard *guard_of(struct dh_view_store *s, const struct dh_critical *c)
+static struct dh_guarded_views *guard_of(struct dh_view_store *s, const struct dh_critical_section *c)
 {
-    uint64_t *number = dh_numbers_at(&s->by_lock, c->lock);
+    uint64_t *number = dh_u64_map_at(&s->by_lock, c->lock);
     if (!*number) {
-        struct dh_guard *new = calloc(1, sizeof *new);
-        if (!new)
-            abort();
-        *new = (struct dh_guard){.lock = c->lock, .id = c->id};
+        struct dh_guarded_views *new = DH_NEW(struct dh_guarded_views);
+        *new = (struct dh_guarded_views){.lock = c->lock, .id = c->id};
         dh_vec_push(&s->guards, new);
         *number = s->guards.n;
     }
-    struct dh_guard *g = s->guards.at[*number - 1];
+    struct dh_guarded_views *g = s->guards.at[*number - 1];
     if (g->id != c->id) {
         retire(s, g);
         g->id = c->id;
@@ -198,10 +153,10 @@ static struct dh_guard *guard_of(struct dh_view_store *s, const struct dh_critic
     return g;
 }
 
-static void closed(void *arg, const struct dh_critical *c, bool ended)
+static void closed(void *arg, const struct dh_critical_section *c, bool ended)
 {
     struct dh_view_store *s = arg;
-    struct dh_guard *g = guard_of(s, c);
+    struct dh_guarded_views *g = guard_of(s, c);
     struct dh_view *v = NULL;
     if (c->part.at.n)
         v = add_view(s, g, c, &c->part, true, !c->waited);
@@ -211,25 +166,23 @@ static void closed(void *arg, const struct dh_critical *c, bool ended)
         s->section(s->arg, g, v, c);
 }
 
-bool dh_view_comes_between(const struct dh_view *v, const struct dh_instant *after, uint32_t thread, uint32_t before)
+bool dh_view_comes_between(const struct dh_view *v, const struct dh_hb_snapshot *after, struct dh_hb_epoch before)
 {
-    for (size_t i = 0; i < v->n_samples; i++) {
-        const struct dh_instant *m = v->samples[i];
-        if (!dh_instant_knows(after, m->thread, m->time) && !dh_instant_knows(m, thread, before))
+    for (size_t i = 0; i < v->n_samples; i++)
+        if (!dh_hb_snapshot_before(v->samples[i], after) && !dh_hb_epoch_before(before, v->samples[i]))
             return true;
-    }
     return false;
 }
 
-struct dh_held dh_view_lock(const struct dh_view *v)
+struct dh_lock_hold dh_view_lock(const struct dh_view *v)
 {
-    return (struct dh_held){.lock = v->in.lock,
-                            .id = v->in.id,
-                            .shared = v->in.shared,
-                            .depth = 1,
-                            .site = v->in.site,
-                            .ctx = v->in.ctx,
-                            .taken = v->in.began};
+    return (struct dh_lock_hold){.lock = v->in.lock,
+                                 .id = v->in.id,
+                                 .shared = v->in.shared,
+                                 .depth = 1,
+                                 .site = v->in.site,
+                                 .ctx = v->in.ctx,
+                                 .acquisition = v->in.acquisition};
 }
 
 struct dh_field_place dh_field_place_of(const struct dh_field *f, bool *write)
@@ -240,19 +193,19 @@ struct dh_field_place dh_field_place_of(const struct dh_field *f, bool *write)
 
 /* ---- the store ---- */
 
-void dh_view_store_init(struct dh_view_store *s, struct dh_world *w)
+void dh_view_store_init(struct dh_view_store *s, struct dh_run_state *w)
 {
     memset(s, 0, sizeof *s);
-    s->world = w;
+    s->run = w;
     dh_field_names_init(&s->names);
-    dh_criticals_init(&s->open, w, &s->names, closed, s);
-    dh_instants_init(&s->instants, DH_EDGES_WITHOUT_LOCKS);
+    dh_critical_sections_init(&s->open, w, &s->names, closed, s);
+    dh_hb_snapshots_init(&s->snapshots, DH_EDGES_WITHOUT_LOCKS);
 }
 
 void dh_view_store_event(struct dh_view_store *s, const struct dh_event *e)
 {
-    dh_criticals_event(&s->open, e);
-    dh_instants_event(&s->instants, e);
+    dh_critical_sections_event(&s->open, e);
+    dh_hb_snapshots_event(&s->snapshots, e);
 }
 
 void dh_view_store_end(struct dh_view_store *s)
@@ -273,11 +226,11 @@ void dh_view_store_release(struct dh_view_store *s)
         dh_vec_release(&s->codes.at[i].names);
     dh_vec_release(&s->guards);
     dh_vec_release(&s->codes);
-    dh_numbers_release(&s->by_lock);
-    dh_numbers_release(&s->by_view);
-    dh_numbers_release(&s->alike);
-    dh_numbers_release(&s->by_code);
-    dh_criticals_release(&s->open);
-    dh_instants_release(&s->instants);
+    dh_u64_map_release(&s->by_lock);
+    dh_u64_map_release(&s->by_view);
+    dh_u64_map_release(&s->alike);
+    dh_u64_map_release(&s->by_code);
+    dh_critical_sections_release(&s->open);
+    dh_hb_snapshots_release(&s->snapshots);
     dh_field_names_release(&s->names);
 }

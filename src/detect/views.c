@@ -1,29 +1,30 @@
-/* View consistency: fields that one thread accesses together under a lock and another one apart (000, §3).
+/* View consistency (000 §3): fields that one thread accesses in one critical section and another thread in several.
  *
  * A view is the set of fields accessed in one critical section. A maximal view S of one thread and the views of
  * another thread under the same lock are compatible when what they have in common with S forms a chain. Where they do
  * not, there are sections A and B with x in A and S but not in B, and y in B and S but not in A; S may come between A
  * and B. Fields are those of an instance: bytes of an object, named as the source names them.
  *
- * Where this deviates from the paper, to say less that is not so:
- *  - Reads and writes differ (the paper's tables do not tell them apart; with all accesses writes, this is its
+ * Deviations from the paper, for fewer false reports:
+ *  - Reads and writes differ (the paper's tables do not distinguish them; with all accesses writes, this is its
  *    definition). x counts only if A or S writes it, y only if B or S does: only then is the order A, S, B not the same
- *    as both S, A, B and A, B, S. What is only read is shared in silence.
- *  - Views are compared lock by lock. Locks that are held around all three sections and keep S out (nested locks: §5,
- *    §7) leave the judgement to the outer lock's own views.
+ *    as both S, A, B and A, B, S. What is only read is no conflict.
+ *  - Views are compared lock by lock. Where an outer lock of all three sections excludes S (nested locks: §5, §7), the
+ *    outer lock's own views are compared instead.
  *  - x and y are different variables of one object, or two globals: elements of an array or nodes of a list are
  *    accessed one by one and all together everywhere (003, §5.2.2 divides views by class for the same reason).
  *  - A section that walks over three or more instances of a variable is in conflict only with sections that write:
- * fields of a table's records are read one by one everywhere.
- *  - What the code of a section may access on another path counts as accessed (the elevator of §5: not to take a
- *    branch is to read and discard): from the link step's scopes, and from what the same code did at other times.
+ *    fields of a table's records are read one by one everywhere.
+ *  - What the code of a section may access on another path counts as accessed (the elevator of §5: a branch that is
+ *    not taken): from the link step's scopes, and from what the same code did at other times.
  *  - A condition wait divides a section where S is concerned. A and B are sections as written, waits included.
- *  - What cannot be between is left out: order by anything but locks (creation, join, conditions, semaphores, atomics)
- *    between the first A, some S and the last B.
- * One finding per set of fields: equal conflicts of other instances, threads or smaller sets are the same. */
+ *  - What cannot come between is excluded: order by anything but locks (creation, join, conditions, semaphores,
+ * atomics) between the first A, some S and the last B. One finding per set of fields: equal conflicts of other
+ * instances, threads or smaller sets are the same. */
 #include "detect/detector.h"
 #include "detect/view_store.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ const struct dh_detector dh_detector_views;
 
 enum {
     MOST_STEPS = 40000000,
-    SWEEP = 3 /* instances in one section that make it a walk */
+    SWEEP = 3 /* instances in one section that make it an iteration */
 };
 
 /* Where elements of an array were seen. */
@@ -42,14 +43,14 @@ struct extent {
 
 struct views {
     struct dh_view_store store;
-    struct dh_numbers arrays; /* by object and name: index of extents */
+    struct dh_u64_map arrays; /* by object and name: index of extents */
     DH_VEC(struct extent) extents;
-    const struct dh_guard *judged;
-    DH_VEC(uint32_t *) told; /* sets of names: sorted, 0 at the end */
+    const struct dh_guarded_views *compared;
+    DH_VEC(uint32_t *) reported; /* sets of names: sorted, 0 at the end */
     uint64_t steps;
 };
 
-/* ---- judging ---- */
+/* ---- comparing ---- */
 
 static bool is_element(const struct views *v, uint32_t name)
 {
@@ -58,12 +59,12 @@ static bool is_element(const struct views *v, uint32_t name)
 
 static uint64_t array_key(uint32_t object, uint32_t name)
 {
-    return dh_hash_mix(dh_hash_mix(5, object), name);
+    return dh_hash_combine(dh_hash_combine(5, object), name);
 }
 
 static void add_extent(struct views *v, const struct dh_field *f)
 {
-    uint64_t *index = dh_numbers_at(&v->arrays, array_key(f->object, f->name));
+    uint64_t *index = dh_u64_map_at(&v->arrays, array_key(f->object, f->name));
     if (!*index) {
         dh_vec_push(&v->extents, (struct extent){f->at, f->end});
         *index = v->extents.n;
@@ -73,17 +74,17 @@ static void add_extent(struct views *v, const struct dh_field *f)
     e->end = f->end > e->end ? f->end : e->end;
 }
 
-static void find_arrays(struct views *v, const struct dh_guard *g)
+static void find_arrays(struct views *v, const struct dh_guarded_views *g)
 {
     for (size_t i = 0; i < g->views.n; i++) {
-        const struct dh_fields *s = &g->views.at[i]->in.part;
+        const struct dh_field_set *s = &g->views.at[i]->in.part;
         for (size_t k = 0; k < s->at.n; k++)
             if (is_element(v, s->at.at[k].name))
                 add_extent(v, &s->at.at[k]);
     }
 }
 
-/* What is in the way of S: bytes that S and the other access and one of them writes. */
+/* A conflict with S: bytes that S and the other section access and one of them writes. */
 struct clash {
     uint64_t at, end;
     uint32_t object, name;
@@ -97,8 +98,8 @@ struct candidate {
 
 static void find_clashes(const struct dh_view *s, struct candidate *c)
 {
-    struct dh_fields_common k = {0};
-    while (dh_fields_next_common(&s->in.part, &c->view->in.part, &k)) {
+    struct dh_field_set_common k = {0};
+    while (dh_field_set_next_common(&s->in.part, &c->view->in.part, &k)) {
         if (!((k.a->how | k.b->how) & DH_FIELD_WRITTEN))
             continue;
         bool ours_is_smaller = k.a->end - k.a->at < k.b->end - k.b->at;
@@ -108,29 +109,29 @@ static void find_clashes(const struct dh_view *s, struct candidate *c)
     }
 }
 
-/* Elements count as one variable, also where the other reaches them through a pointer that says nothing of it. */
+/* Elements count as one variable, also where the other section accesses them through an anonymous pointer. */
 static bool meets_array(struct views *v, const struct clash *x, const struct dh_view *other)
 {
     if (!is_element(v, x->name))
         return false;
-    uint64_t index = *dh_numbers_at(&v->arrays, array_key(x->object, x->name));
+    uint64_t index = *dh_u64_map_at(&v->arrays, array_key(x->object, x->name));
     const struct extent *e = index ? &v->extents.at[index - 1] : NULL;
-    return e && dh_fields_meet(&other->in.part, x->object, e->at, e->end);
+    return e && dh_field_set_overlaps(&other->in.part, x->object, e->at, e->end);
 }
 
 static bool is_apart(struct views *v, const struct clash *x, const struct dh_view *other)
 {
-    return !meets_array(v, x, other) && !dh_fields_meet(&other->in.part, x->object, x->at, x->end) &&
+    return !meets_array(v, x, other) && !dh_field_set_overlaps(&other->in.part, x->object, x->at, x->end) &&
            !dh_view_may_access(&v->store, other, x->name) && !dh_view_may_access(&v->store, other, x->ours->name) &&
            !dh_view_may_access(&v->store, other, x->theirs->name);
 }
 
-/* Some section reaches the same bytes by another name (`*link` for `item->next`) that the other's code may use. */
-static bool is_known_otherwise(const struct views *v, const struct clash *x, const struct dh_view *other)
+/* Some section accesses the same bytes by another name (`*link` for `item->next`) that the other code may use. */
+static bool has_alias(const struct views *v, const struct clash *x, const struct dh_view *other)
 {
-    for (size_t i = 0; i < v->judged->views.n; i++) {
-        const struct dh_fields *s = &v->judged->views.at[i]->in.part;
-        if (!dh_fields_meet(s, x->object, x->at, x->end))
+    for (size_t i = 0; i < v->compared->views.n; i++) {
+        const struct dh_field_set *s = &v->compared->views.at[i]->in.part;
+        if (!dh_field_set_overlaps(s, x->object, x->at, x->end))
             continue;
         for (size_t k = 0; k < s->at.n; k++)
             if (s->at.at[k].object == x->object && s->at.at[k].at < x->end && x->at < s->at.at[k].end &&
@@ -140,13 +141,13 @@ static bool is_known_otherwise(const struct views *v, const struct clash *x, con
     return false;
 }
 
-/* S goes over many instances of the variable, one after the other: a walk over a table. */
+/* S accesses many instances of the variable one after the other: it iterates over a table. */
 static bool is_sweep(const struct views *v, const struct dh_view *s, const struct clash *x)
 {
     const struct dh_site_table *table = NULL;
     bool write;
     struct dh_field_place p = dh_field_place_of(x->ours, &write);
-    const struct dh_site *site = dh_world_site(v->store.world, p.site, &table);
+    const struct dh_site *site = dh_run_site(v->store.run, p.site, &table);
     if (site && site->size && x->ours->end - x->ours->at >= (uint64_t)SWEEP * site->size)
         return true;
     unsigned n = 0;
@@ -155,8 +156,8 @@ static bool is_sweep(const struct views *v, const struct dh_view *s, const struc
     return n >= SWEEP;
 }
 
-/* Whoever reads records one field at a time does not depend on a table that is turned over as a whole; whoever writes
- * them so may be seen half-way by a walk. */
+/* A section that reads records one field at a time does not depend on the table as a whole; one that writes them so may
+ * be seen half-way by an iteration. */
 static bool is_of_a_table(const struct views *v, const struct dh_view *s, const struct clash *x, const struct clash *y)
 {
     bool both_write = x->theirs->how & y->theirs->how & DH_FIELD_WRITTEN;
@@ -166,7 +167,7 @@ static bool is_of_a_table(const struct views *v, const struct dh_view *s, const 
 /* Can some S come after some A and before some B? */
 static bool may_come_between(const struct dh_view *a, const struct dh_view *s, const struct dh_view *b)
 {
-    return dh_view_comes_between(s, a->samples[0], b->in.thread, b->last);
+    return dh_view_comes_between(s, a->samples[0], b->last);
 }
 
 static bool are_apart(struct views *v, const struct dh_view *s, const struct candidate *a, const struct candidate *b,
@@ -182,15 +183,15 @@ static bool are_apart(struct views *v, const struct dh_view *s, const struct can
             v->steps++;
             if ((*x)->object == (*y)->object && (*x)->name != (*y)->name && is_apart(v, *y, a->view) &&
                 !is_of_a_table(v, s, *x, *y))
-                return !is_known_otherwise(v, *x, b->view) && !is_known_otherwise(v, *y, a->view) &&
-                       !dh_critical_share_outer(&s->in, &a->view->in, &b->view->in) &&
+                return !has_alias(v, *x, b->view) && !has_alias(v, *y, a->view) &&
+                       !dh_critical_sections_share_outer(&s->in, &a->view->in, &b->view->in) &&
                        (may_come_between(a->view, s, b->view) || may_come_between(b->view, s, a->view));
         }
     }
     return false;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 struct conflict {
     const struct dh_view *s;
@@ -215,20 +216,20 @@ static bool is_subset(const uint32_t *small, const uint32_t *large)
     return true;
 }
 
-/* Takes the set over; false when it, or a larger one, was told. */
+/* Takes ownership of the set; false when it, or a superset, was reported. */
 static bool is_new(struct views *v, uint32_t *names)
 {
-    for (size_t i = 0; i < v->told.n; i++)
-        if (is_subset(names, v->told.at[i])) {
+    for (size_t i = 0; i < v->reported.n; i++)
+        if (is_subset(names, v->reported.at[i])) {
             free(names);
             return false;
         }
-    dh_vec_push(&v->told, names);
+    dh_vec_push(&v->reported, names);
     return true;
 }
 
 static struct dh_suspect suspect_of(const struct dh_view *view, const struct dh_field *f, const struct clash *c,
-                                    const struct dh_held *lock, const char *note)
+                                    const struct dh_lock_hold *lock, const char *note)
 {
     bool write;
     struct dh_field_place p = dh_field_place_of(f, &write);
@@ -254,7 +255,7 @@ static void list_names(const struct views *v, struct dh_str *s, const uint32_t *
         dh_str_addf(s, "%s%s", dh_field_name(&v->store.names, *names), names[1] ? between : "");
 }
 
-/* For reading: the two that matter are named by themselves. */
+/* For the report: the first ones; the two that conflict are named separately. */
 static void list_some(const struct views *v, struct dh_str *s, const uint32_t *names)
 {
     enum { MOST = 6 };
@@ -268,12 +269,12 @@ static void list_some(const struct views *v, struct dh_str *s, const uint32_t *n
         dh_str_addf(s, " and %u more", n - MOST);
 }
 
-static void tell(struct views *v, const struct conflict *c, const uint32_t *names)
+static void report(struct views *v, const struct conflict *c, const uint32_t *names)
 {
     struct dh_str text = {0}, key = {0};
-    struct dh_held ls = dh_view_lock(c->s), la = dh_view_lock(c->a->view), lb = dh_view_lock(c->b->view);
+    struct dh_lock_hold ls = dh_view_lock(c->s), la = dh_view_lock(c->a->view), lb = dh_view_lock(c->b->view);
     const char *x = dh_field_name(&v->store.names, c->x->name), *y = dh_field_name(&v->store.names, c->y->name);
-    const char *lock = or_else(dh_world_variable(v->store.world, c->s->in.site), "one lock");
+    const char *lock = or_else(dh_run_variable(v->store.run, c->s->in.site), "one lock");
     dh_str_add(&text, "{");
     list_some(v, &text, names);
     dh_str_addf(&text,
@@ -297,14 +298,14 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
                                 .n_suspects = sizeof suspects / sizeof *suspects,
                                 .text = text.at,
                                 .key = key.at};
-    dh_world_found(v->store.world, &dh_detector_views, &said);
+    dh_run_report(v->store.run, &dh_detector_views, &said);
     dh_str_release(&text);
     dh_str_release(&key);
 }
 
 typedef DH_VEC(uint32_t) number_list;
 
-/* Each once: they are few, and come again with every pair of sections. */
+/* Each once. */
 static void add_name(number_list *names, uint32_t name)
 {
     size_t i = 0;
@@ -320,22 +321,22 @@ static void add_clash_names(number_list *names, const struct candidate *c)
         add_name(names, c->clashes.at[i].name);
 }
 
-/* How the source calls the whole that it is part of: "struct status" of "struct status.x"; 0: it is none. */
-static size_t whole_of(const char *name)
+/* Length of the name of the struct that has the field: "struct status" of "struct status.x"; 0: none. */
+static size_t struct_name_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot ? (size_t)(dot - name) : 0;
 }
 
-static bool of_one_whole(const struct views *v, uint32_t a, uint32_t b)
+static bool of_one_struct(const struct views *v, uint32_t a, uint32_t b)
 {
     const char *x = dh_field_name(&v->store.names, a), *y = dh_field_name(&v->store.names, b);
-    size_t n = whole_of(x);
-    return n && n == whole_of(y) && strncmp(x, y, n) == 0;
+    size_t n = struct_name_of(x);
+    return n && n == struct_name_of(y) && strncmp(x, y, n) == 0;
 }
 
-/* The other parts of the same wholes that S and one of the two may access: optimisation leaves out what a caller does
- * not need, and it is still one conflict. */
+/* The other fields of the same structs that S and one of the two may access: optimisation removes accesses that a
+ * caller does not need, and it is still one conflict. */
 static void add_rest(const struct views *v, const struct conflict *c, number_list *names)
 {
     const struct dh_view_code *code = &v->store.codes.at[c->s->code];
@@ -345,7 +346,7 @@ static void add_rest(const struct views *v, const struct conflict *c, number_lis
         if (!dh_view_may_access(&v->store, c->a->view, name) && !dh_view_may_access(&v->store, c->b->view, name))
             continue;
         for (size_t k = 0; k < n; k++)
-            if (of_one_whole(v, name, names->at[k])) {
+            if (of_one_struct(v, name, names->at[k])) {
                 add_name(names, name);
                 break;
             }
@@ -368,7 +369,7 @@ static uint32_t *as_set(number_list *names)
 
 typedef DH_VEC(struct candidate) candidate_list;
 
-static void judge_against(struct views *v, const struct dh_view *s, const candidate_list *all)
+static void compare_against(struct views *v, const struct dh_view *s, const candidate_list *all)
 {
     struct conflict first = {.s = s}, c = {.s = s};
     number_list names = {0};
@@ -388,10 +389,10 @@ static void judge_against(struct views *v, const struct dh_view *s, const candid
         return;
     uint32_t *set = as_set(&names);
     if (is_new(v, set))
-        tell(v, &first, set);
+        report(v, &first, set);
 }
 
-static void gather(const struct dh_guard *g, const struct dh_view *s, uint32_t thread, candidate_list *out)
+static void gather(const struct dh_guarded_views *g, const struct dh_view *s, uint32_t thread, candidate_list *out)
 {
     for (size_t i = 0; i < g->views.n; i++) {
         struct candidate c = {.view = g->views.at[i]};
@@ -417,10 +418,10 @@ static int larger_first(const void *a, const void *b)
     const struct dh_view *v = *(struct dh_view *const *)a, *w = *(struct dh_view *const *)b;
     if (v->in.part.at.n != w->in.part.at.n)
         return v->in.part.at.n > w->in.part.at.n ? -1 : 1;
-    return v->in.began < w->in.began ? -1 : v->in.began > w->in.began;
+    return v->in.acquisition < w->in.acquisition ? -1 : v->in.acquisition > w->in.acquisition;
 }
 
-static void list_threads(const struct dh_guard *g, number_list *threads)
+static void list_threads(const struct dh_guarded_views *g, number_list *threads)
 {
     for (size_t i = 0; i < g->views.n; i++)
         dh_vec_push(threads, g->views.at[i]->in.thread);
@@ -433,8 +434,8 @@ static void list_threads(const struct dh_guard *g, number_list *threads)
     threads->n = n;
 }
 
-/* Larger views first: what is told of them stands for their parts (maximal views, §3.2). */
-static void judge(void *arg, struct dh_guard *g)
+/* Larger views first: reports about them cover their subsets (maximal views, §3.2). */
+static void compare_views(void *arg, struct dh_guarded_views *g)
 {
     struct views *v = arg;
     number_list threads = {0};
@@ -442,7 +443,7 @@ static void judge(void *arg, struct dh_guard *g)
     v->steps = 0;
     list_threads(g, &threads);
     find_arrays(v, g);
-    v->judged = g;
+    v->compared = g;
     if (threads.n > 1)
         qsort(g->views.at, g->views.n, sizeof *g->views.at, larger_first);
     for (size_t i = 0; threads.n > 1 && i < g->views.n; i++) {
@@ -454,7 +455,7 @@ static void judge(void *arg, struct dh_guard *g)
                 continue;
             gather(g, s, threads.at[t], &all);
             v->steps += g->views.n;
-            judge_against(v, s, &all);
+            compare_against(v, s, &all);
             release_candidates(&all);
         }
     }
@@ -464,14 +465,12 @@ static void judge(void *arg, struct dh_guard *g)
 
 /* ---- the detector ---- */
 
-static void *views_begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+static void *views_begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o, (void)why;
-    struct views *v = calloc(1, sizeof *v);
-    if (!v)
-        abort();
+    struct views *v = DH_NEW(struct views);
     dh_view_store_init(&v->store, w);
-    v->store.retire = judge;
+    v->store.retire = compare_views;
     v->store.arg = v;
     return v;
 }
@@ -491,11 +490,11 @@ static void views_end(void *self)
 static void views_release(void *self)
 {
     struct views *v = self;
-    for (size_t i = 0; i < v->told.n; i++)
-        free(v->told.at[i]);
-    dh_vec_release(&v->told);
+    for (size_t i = 0; i < v->reported.n; i++)
+        free(v->reported.at[i]);
+    dh_vec_release(&v->reported);
     dh_vec_release(&v->extents);
-    dh_numbers_release(&v->arrays);
+    dh_u64_map_release(&v->arrays);
     dh_view_store_release(&v->store);
     free(v);
 }

@@ -1,33 +1,36 @@
 #include "detect/waits.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/set.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { CRITICAL_MOST = 32, SIGNALLERS_MOST = 256 }; /* of one condition */
 enum { POSSIBLE_MOST = 256, PLACES_MOST = 1 << 24 };
 
-/* A wait for a condition with more than its mutex held. */
+/* A condition wait with other locks held than its mutex. */
 struct critical {
     struct dh_event e;
-    struct dh_turn *when;
-    struct dh_held *held; /* without the mutex */
+    struct dh_hb_snapshot *when;
+    struct dh_lock_hold *held; /* without the mutex */
     size_t n_held;
 };
 
 struct signaller {
     struct dh_event last;
-    struct dh_turn *when; /* of the last */
+    struct dh_hb_snapshot *when; /* of the last */
     uint64_t number;
 };
 
 struct condition {
-    struct condition *next;
     uint64_t addr;
     DH_VEC(struct critical) critical;
     DH_VEC(struct signaller) signallers;
     uint32_t waiting;
     bool many; /* signallers: not all are known */
-    bool lone; /* signalled while nobody waited */
+    bool lone; /* signalled while no thread waited */
     struct dh_event lone_signal;
 };
 
@@ -37,94 +40,58 @@ struct pending {
     struct dh_event e;
 };
 
-/* A section that may come to a wait and did not in this run; the address of the condition is not known. */
+/* A section that may reach a condition wait but did not in this run; the address of the condition is not known. */
 struct possible {
     struct critical wait; /* at the wait's place, under the mutex e.arg */
     bool nobody_signals;
 };
 
 struct dh_waits {
-    struct dh_world *world;
-    const struct dh_detector *who;
+    struct dh_run_state *run;
+    const struct dh_detector *detector;
     struct dh_lock_order *order;
     DH_VEC(struct pending) pending; /* by thread */
-    struct condition **rows;
-    size_t n, cap;
+    struct dh_u64_map conditions;   /* by address */
     DH_VEC(struct possible) possible;
-    DH_VEC(uint32_t) wait_free; /* bits by place of a lock call: no section begun there may wait */
+    struct dh_bitset wait_free; /* places of lock calls: no section that begins there may wait */
 };
 
-static void *zeroed(size_t n, size_t size)
+struct dh_waits *dh_waits_new(struct dh_run_state *run, const struct dh_detector *detector, struct dh_lock_order *order)
 {
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
-struct dh_waits *dh_waits_new(struct dh_world *world, const struct dh_detector *who, struct dh_lock_order *order)
-{
-    struct dh_waits *w = zeroed(1, sizeof *w);
-    w->world = world;
-    w->who = who;
+    struct dh_waits *w = DH_NEW(struct dh_waits);
+    w->run = run;
+    w->detector = detector;
     w->order = order;
     return w;
 }
 
 /* ---- conditions ---- */
 
-static size_t row_of(const struct dh_waits *w, uint64_t addr)
-{
-    return (addr * 0x9e3779b97f4a7c15u) >> 20 & (w->cap - 1);
-}
-
-static void grow(struct dh_waits *w)
-{
-    struct condition **old = w->rows;
-    size_t cap = w->cap;
-    w->cap = cap ? 2 * cap : 64;
-    w->rows = zeroed(w->cap, sizeof(struct condition *));
-    for (size_t i = 0; i < cap; i++)
-        for (struct condition *c = old[i], *next; c; c = next) {
-            size_t to = row_of(w, c->addr);
-            next = c->next;
-            c->next = w->rows[to];
-            w->rows[to] = c;
-        }
-    free(old);
-}
-
 static struct condition *find_condition(struct dh_waits *w, uint64_t addr)
 {
-    struct condition *c = w->cap ? w->rows[row_of(w, addr)] : NULL;
-    while (c && c->addr != addr)
-        c = c->next;
-    return c;
+    uint32_t i = dh_u64_map_seek(&w->conditions, addr);
+    return i == DH_ABSENT ? NULL : w->conditions.at[i].pointer;
 }
 
 static struct condition *get_condition(struct dh_waits *w, uint64_t addr)
 {
-    struct condition *c = find_condition(w, addr);
-    if (c)
-        return c;
-    if (w->n == w->cap)
-        grow(w);
-    struct condition **row = &w->rows[row_of(w, addr)];
-    c = zeroed(1, sizeof *c);
-    c->addr = addr;
-    c->next = *row;
-    w->n++;
-    return *row = c;
+    struct dh_u64_entry *entry = dh_u64_map_entry(&w->conditions, addr);
+    struct condition *c = entry->pointer;
+    if (!c) {
+        entry->pointer = c = DH_NEW(struct condition);
+        c->addr = addr;
+    }
+    return c;
 }
 
 static void free_condition(struct condition *c)
 {
     for (size_t i = 0; i < c->critical.n; i++) {
-        dh_turn_put(c->critical.at[i].when);
+        dh_hb_snapshot_unref(c->critical.at[i].when);
         free(c->critical.at[i].held);
     }
     for (size_t i = 0; i < c->signallers.n; i++)
-        dh_turn_put(c->signallers.at[i].when);
+        dh_hb_snapshot_unref(c->signallers.at[i].when);
     dh_vec_release(&c->critical);
     dh_vec_release(&c->signallers);
     free(c);
@@ -140,12 +107,12 @@ static bool is_same_wait(const struct critical *a, const struct critical *b)
     return true;
 }
 
-/* Of equal waits the first counts: later ones are only ordered more. */
-static void note_critical(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now)
+/* Of equal waits the first counts: later ones are ordered after more. */
+static void record_critical(struct dh_waits *w, const struct dh_event *e, struct dh_hb_snapshot *now)
 {
-    const struct dh_world_thread *t = dh_world_thread(w->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(w->run, e->thread);
     struct condition *c = get_condition(w, e->addr);
-    struct critical new = {.e = *e, .when = now, .held = zeroed(t->held.n + 1, sizeof *new.held)};
+    struct critical new = {.e = *e, .when = now, .held = dh_xcalloc(t->held.n + 1, sizeof *new.held)};
     for (size_t i = 0; i < t->held.n; i++)
         if (t->held.at[i].lock != e->arg)
             new.held[new.n_held++] = t->held.at[i];
@@ -156,7 +123,7 @@ static void note_critical(struct dh_waits *w, const struct dh_event *e, struct d
         free(new.held);
         return;
     }
-    dh_turn_keep(now);
+    dh_hb_snapshot_ref(now);
     dh_vec_push(&c->critical, new);
 }
 
@@ -164,25 +131,16 @@ static void note_critical(struct dh_waits *w, const struct dh_event *e, struct d
 
 static bool is_wait_free(struct dh_waits *w, uint32_t place)
 {
-    return place == DH_NO_PLACE || (place / 32 < w->wait_free.n && w->wait_free.at[place / 32] >> place % 32 & 1);
+    return place == DH_NO_PLACE || dh_bitset_has(&w->wait_free, place);
 }
 
-static void set_wait_free(struct dh_waits *w, uint32_t place)
+static void record_possible(struct dh_waits *w, struct possible *new, struct dh_hb_snapshot *now)
 {
-    if (place >= PLACES_MOST)
-        return;
-    while (w->wait_free.n <= place / 32)
-        dh_vec_push(&w->wait_free, 0);
-    w->wait_free.at[place / 32] |= 1u << place % 32;
-}
-
-static void note_possible(struct dh_waits *w, struct possible *new, struct dh_turn *now)
-{
-    const struct dh_world_thread *t = dh_world_thread(w->world, new->wait.e.thread);
+    const struct dh_run_thread *t = dh_run_thread(w->run, new->wait.e.thread);
     struct critical *c = &new->wait;
     bool known = w->possible.n == POSSIBLE_MOST;
     c->when = now;
-    c->held = zeroed(t->held.n + 1, sizeof *c->held);
+    c->held = dh_xcalloc(t->held.n + 1, sizeof *c->held);
     for (size_t i = 0; i < t->held.n; i++)
         if (t->held.at[i].lock != c->e.arg)
             c->held[c->n_held++] = t->held.at[i];
@@ -192,33 +150,33 @@ static void note_possible(struct dh_waits *w, struct possible *new, struct dh_tu
         free(c->held);
         return;
     }
-    dh_turn_keep(now);
+    dh_hb_snapshot_ref(now);
     dh_vec_push(&w->possible, *new);
 }
 
-static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_turns *instants)
+static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *must_hb)
 {
     bool nobody;
     if (e->flags & (DH_EVENT_AGAIN | DH_EVENT_WAIT) || is_wait_free(w, e->site))
         return;
     unsigned n = 0;
-    for (uint32_t at; (at = dh_world_may_wait(w->world, e->site, n, &nobody)) != DH_NO_PLACE; n++) {
+    for (uint32_t at; (at = dh_run_may_wait(w->run, e->site, n, &nobody)) != DH_NO_PLACE; n++) {
         struct possible new = {.nobody_signals = nobody};
         new.wait.e = (struct dh_event){.kind = DH_EVENT_COND_WAIT, .thread = e->thread, .site = at, .ctx = e->ctx};
         new.wait.e.arg = e->addr;
-        struct dh_turn *now = dh_turns_now(instants, e->thread);
+        struct dh_hb_snapshot *now = dh_must_hb_current(must_hb, e->thread);
         if (now)
-            note_possible(w, &new, now);
+            record_possible(w, &new, now);
     }
-    if (!n)
-        set_wait_free(w, e->site);
+    if (!n && e->site < PLACES_MOST)
+        dh_bitset_add(&w->wait_free, e->site);
 }
 
-static void waits(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now)
+static void waits(struct dh_waits *w, const struct dh_event *e, struct dh_hb_snapshot *now)
 {
     get_condition(w, e->addr)->waiting++;
     if (now && !(e->flags & DH_EVENT_TIMED))
-        note_critical(w, e, now);
+        record_critical(w, e, now);
 }
 
 static struct signaller *signaller_of(struct condition *c, uint32_t thread)
@@ -234,7 +192,7 @@ static struct signaller *signaller_of(struct condition *c, uint32_t thread)
     return &c->signallers.at[c->signallers.n - 1];
 }
 
-static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now, uint64_t number)
+static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_hb_snapshot *now, uint64_t number)
 {
     struct condition *c = get_condition(w, e->addr);
     struct signaller *s = signaller_of(c, e->thread);
@@ -244,22 +202,22 @@ static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_turn
     }
     if (!s || !now)
         return;
-    dh_turn_keep(now);
-    dh_turn_put(s->when);
+    dh_hb_snapshot_ref(now);
+    dh_hb_snapshot_unref(s->when);
     *s = (struct signaller){*e, now, number};
 }
 
-/* ---- critical: who could end the wait has to get a lock first that the waiting thread holds ---- */
+/* ---- critical waits: every signaller must first acquire a lock that the waiting thread holds ---- */
 
-static bool is_beside(const struct dh_request *r, const struct dh_turn *when)
+static bool is_beside(const struct dh_lock_request *r, const struct dh_hb_snapshot *when)
 {
-    for (uint32_t i = 0; i < r->n_instants; i++)
-        if (dh_turns_are_concurrent(r->instants[i], when))
+    for (uint32_t i = 0; i < r->n_snapshots; i++)
+        if (dh_hb_snapshots_concurrent(r->snapshots[i], when))
             return true;
     return false;
 }
 
-static const struct dh_held *stands_in_the_way(const struct critical *c, const struct dh_request *r)
+static const struct dh_lock_hold *blocking_lock(const struct critical *c, const struct dh_lock_request *r)
 {
     for (size_t i = 0; r->lock && i < c->n_held; i++)
         if (c->held[i].lock == r->lock && c->held[i].id == r->id && !(c->held[i].shared && r->shared))
@@ -267,29 +225,30 @@ static const struct dh_held *stands_in_the_way(const struct critical *c, const s
     return NULL;
 }
 
-/* A request of the signaller's, before its last signal, that the wait may keep waiting. */
-static const struct dh_request *blocked_request(struct dh_waits *w, const struct critical *c, const struct signaller *s)
+/* A lock request of the signaller, before its last signal, that the wait can block. */
+static const struct dh_lock_request *blocked_request(struct dh_waits *w, const struct critical *c,
+                                                     const struct signaller *s)
 {
     size_t at = 0;
-    const struct dh_request *r;
+    const struct dh_lock_request *r;
     while ((r = dh_lock_order_next(w->order, s->last.thread, &at)))
-        if (r->first < s->number && stands_in_the_way(c, r) && is_beside(r, c->when))
+        if (r->first < s->number && blocking_lock(c, r) && is_beside(r, c->when))
             return r;
     return NULL;
 }
 
-static void tell(struct dh_waits *w, enum dh_suspicion_kind kind, enum dh_suspicion_level level, uint64_t addr,
-                 const struct dh_suspect *suspects, size_t n, const char *text)
+static void report(struct dh_waits *w, enum dh_suspicion_kind kind, enum dh_finding_level level, uint64_t addr,
+                   const struct dh_suspect *suspects, size_t n, const char *text)
 {
     struct dh_suspicion s = {
         .kind = kind, .level = level, .addr = addr, .suspects = suspects, .n_suspects = n, .text = text};
     if (s.n_suspects > DH_SUSPECTS)
         s.n_suspects = DH_SUSPECTS;
-    dh_world_found(w->world, w->who, &s);
+    dh_run_report(w->run, w->detector, &s);
 }
 
-static void tell_critical(struct dh_waits *w, const struct critical *c, const struct dh_request *r,
-                          const struct signaller *s)
+static void report_critical(struct dh_waits *w, const struct critical *c, const struct dh_lock_request *r,
+                            const struct signaller *s)
 {
     struct dh_suspect suspects[] = {
         {.op = DH_OP_COND_WAIT,
@@ -316,28 +275,28 @@ static void tell_critical(struct dh_waits *w, const struct critical *c, const st
          .addr = s->last.addr,
          .note = "would end the wait"},
     };
-    tell(w, DH_SUSPECT_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, stands_in_the_way(c, r)->lock, suspects, 3,
-         "every thread that signals the condition takes this lock before, and the waiting thread does not give it");
+    report(w, DH_SUSPECT_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, blocking_lock(c, r)->lock, suspects, 3,
+           "every thread that signals the condition takes this lock before, and the waiting thread does not give it");
 }
 
 static void judge_critical(struct dh_waits *w, const struct condition *c, const struct critical *wait)
 {
-    const struct dh_request *first = NULL;
+    const struct dh_lock_request *first = NULL;
     const struct signaller *by = NULL;
     for (size_t i = 0; i < c->signallers.n; i++) {
         const struct signaller *s = &c->signallers.at[i];
-        if (s->last.thread == wait->e.thread || dh_turn_is_before(s->when, wait->when))
+        if (s->last.thread == wait->e.thread || dh_hb_snapshot_before(s->when, wait->when))
             continue;
-        const struct dh_request *r = blocked_request(w, wait, s);
+        const struct dh_lock_request *r = blocked_request(w, wait, s);
         if (!r)
-            return; /* this one gets through */
+            return; /* this one can signal */
         if (!first) {
             first = r;
             by = s;
         }
     }
     if (first && !c->many)
-        tell_critical(w, wait, first, by);
+        report_critical(w, wait, first, by);
 }
 
 static void judge(struct dh_waits *w, const struct condition *c)
@@ -350,18 +309,17 @@ static void judge(struct dh_waits *w, const struct condition *c)
 static const struct condition *condition_named(struct dh_waits *w, const char *name)
 {
     const struct condition *found = NULL;
-    for (size_t i = 0; *name && i < w->cap; i++)
-        for (const struct condition *c = w->rows[i]; c; c = c->next) {
-            bool same =
-                c->signallers.n && strcmp(dh_world_variable(w->world, c->signallers.at[0].last.site), name) == 0;
-            if (same && found)
-                return NULL;
-            found = same ? c : found;
-        }
+    for (uint32_t i = 0; *name && i < w->conditions.n; i++) {
+        const struct condition *c = w->conditions.at[i].pointer;
+        bool same = c->signallers.n && strcmp(dh_run_variable(w->run, c->signallers.at[0].last.site), name) == 0;
+        if (same && found)
+            return NULL;
+        found = same ? c : found;
+    }
     return found;
 }
 
-static void tell_nobody_signals(struct dh_waits *w, const struct critical *wait)
+static void report_never_signalled(struct dh_waits *w, const struct critical *wait)
 {
     struct dh_suspect suspect = {.op = DH_OP_COND_WAIT,
                                  .thread = wait->e.thread,
@@ -370,15 +328,15 @@ static void tell_nobody_signals(struct dh_waits *w, const struct critical *wait)
                                  .locks = wait->held,
                                  .n_locks = wait->n_held,
                                  .note = "did not come to it in this run"};
-    tell(w, DH_SUSPECT_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, 0, &suspect, 1,
-         "no code of the program signals the condition: who comes to this wait does not come back");
+    report(w, DH_SUSPECT_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, 0, &suspect, 1,
+           "no code of the program signals the condition: who comes to this wait does not come back");
 }
 
 static void judge_possible(struct dh_waits *w, const struct possible *p)
 {
-    const struct condition *c = condition_named(w, dh_world_variable(w->world, p->wait.e.site));
-    if (p->nobody_signals && dh_world_thread_count(w->world) > 1)
-        tell_nobody_signals(w, &p->wait);
+    const struct condition *c = condition_named(w, dh_run_variable(w->run, p->wait.e.site));
+    if (p->nobody_signals && dh_run_thread_count(w->run) > 1)
+        report_never_signalled(w, &p->wait);
     if (!c || !p->wait.n_held)
         return;
     struct critical wait = p->wait;
@@ -386,17 +344,13 @@ static void judge_possible(struct dh_waits *w, const struct possible *p)
     judge_critical(w, c, &wait);
 }
 
-/* What is at that address is no condition any more, or another one. */
+/* The condition at that address is destroyed, or becomes another one. */
 static void condition_ends(struct dh_waits *w, uint64_t addr)
 {
     struct condition *c = find_condition(w, addr);
     if (!c)
         return;
-    struct condition **at = &w->rows[row_of(w, addr)];
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    w->n--;
+    dh_u64_map_remove(&w->conditions, addr);
     judge(w, c);
     free_condition(c);
 }
@@ -405,7 +359,7 @@ static void condition_ends(struct dh_waits *w, uint64_t addr)
 
 static struct pending *pending_of(struct dh_waits *w, uint32_t thread)
 {
-    if (thread >= DH_WORLD_THREADS)
+    if (thread >= DH_RUN_THREADS_MAX)
         return NULL;
     while (w->pending.n <= thread)
         dh_vec_push(&w->pending, (struct pending){0});
@@ -417,7 +371,7 @@ static bool begins_wait(const struct dh_event *e)
     return e->kind == DH_EVENT_LOCK_WAIT || e->kind == DH_EVENT_COND_WAIT || e->kind == DH_EVENT_BLOCK;
 }
 
-/* A wait for a condition goes on until it is told that it ended: in between the mutex is given and taken. */
+/* A condition wait goes on until COND_WOKEN: in between the mutex is released and acquired. */
 static bool goes_on(const struct pending *p, const struct dh_event *e)
 {
     return p->e.kind == DH_EVENT_COND_WAIT && (e->kind == DH_EVENT_UNLOCK || e->kind == DH_EVENT_LOCK_WAIT) &&
@@ -432,7 +386,7 @@ static void ends(struct dh_waits *w, struct pending *p)
     p->on = false;
 }
 
-static void note_pending(struct dh_waits *w, const struct dh_event *e)
+static void record_pending(struct dh_waits *w, const struct dh_event *e)
 {
     struct pending *p = pending_of(w, e->thread);
     if (!p || (p->on && goes_on(p, e)))
@@ -442,19 +396,19 @@ static void note_pending(struct dh_waits *w, const struct dh_event *e)
         *p = (struct pending){true, *e};
 }
 
-void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_turns *instants, uint64_t number)
+void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *must_hb, uint64_t number)
 {
-    note_pending(w, e);
+    record_pending(w, e);
     switch (e->kind) {
     case DH_EVENT_LOCK:
-        locks(w, e, instants);
+        locks(w, e, must_hb);
         break;
     case DH_EVENT_COND_WAIT:
-        waits(w, e, dh_turns_now(instants, e->thread));
+        waits(w, e, dh_must_hb_current(must_hb, e->thread));
         break;
     case DH_EVENT_COND_SIGNAL:
     case DH_EVENT_COND_BROADCAST:
-        signals(w, e, dh_turns_now(instants, e->thread), number);
+        signals(w, e, dh_must_hb_current(must_hb, e->thread), number);
         break;
     case DH_EVENT_LOCK_INIT:
     case DH_EVENT_LOCK_DESTROY:
@@ -474,8 +428,8 @@ static const struct pending *waiting(const struct dh_waits *w, uint32_t thread)
 
 static bool lives(const struct dh_waits *w, uint32_t thread)
 {
-    const struct dh_world_thread *t = dh_world_thread(w->world, thread);
-    return thread == 0 ? !t->ended : t->index == thread && !t->ended; /* the main thread need not be told of */
+    const struct dh_run_thread *t = dh_run_thread(w->run, thread);
+    return thread == 0 ? !t->ended : t->index == thread && !t->ended; /* the main thread has no THREAD_BEGIN */
 }
 
 static bool is_internal(const struct dh_event *e)
@@ -485,10 +439,10 @@ static bool is_internal(const struct dh_event *e)
     return e->kind != DH_EVENT_BLOCK || (e->arg < DH_SYNC_CLASS_COUNT && internal[e->arg]);
 }
 
-/* Every thread waits for something that only another one of them can give. */
+/* Every thread waits for something that only another thread of the program can end. */
 static bool is_stuck(const struct dh_waits *w)
 {
-    uint32_t n = dh_world_thread_count(w->world), live = 0;
+    uint32_t n = dh_run_thread_count(w->run), live = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (!lives(w, i))
             continue;
@@ -500,12 +454,12 @@ static bool is_stuck(const struct dh_waits *w)
     return live > 0;
 }
 
-/* Who has the lock that is waited for; several may, for reading: the first who waits, too. */
+/* The thread that holds the lock; of several readers the first that waits itself. */
 static uint32_t owner_of(const struct dh_waits *w, const struct dh_event *e)
 {
-    uint32_t n = dh_world_thread_count(w->world), owner = UINT32_MAX;
+    uint32_t n = dh_run_thread_count(w->run), owner = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        const struct dh_held *h = dh_world_holds(w->world, i, e->addr);
+        const struct dh_lock_hold *h = dh_run_find_held(w->run, i, e->addr);
         if (!h || (h->shared && e->flags & DH_EVENT_SHARED))
             continue;
         if (waiting(w, i))
@@ -532,7 +486,7 @@ static uint8_t op_of(const struct dh_event *e)
 
 static struct dh_suspect suspect_of(const struct dh_waits *w, const struct dh_event *e, const char *note)
 {
-    const struct dh_world_thread *t = dh_world_thread(w->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(w->run, e->thread);
     return (struct dh_suspect){.op = op_of(e),
                                .flags = e->flags,
                                .thread = e->thread,
@@ -544,7 +498,7 @@ static struct dh_suspect suspect_of(const struct dh_waits *w, const struct dh_ev
                                .note = note};
 }
 
-/* From thread to owner and on, until somebody comes twice: what is between is the cycle. */
+/* From thread to owner and on, until a thread repeats: what lies between is the cycle. */
 static size_t find_cycle(const struct dh_waits *w, uint32_t thread, uint32_t *cycle, size_t most)
 {
     size_t n = 0;
@@ -563,12 +517,12 @@ static size_t find_cycle(const struct dh_waits *w, uint32_t thread, uint32_t *cy
     return 0;
 }
 
-/* Told by the least of them, or each would. */
-static void tell_cycle(struct dh_waits *w, uint32_t thread)
+/* Reported for the least thread of the cycle only. */
+static void report_cycle(struct dh_waits *w, uint32_t thread)
 {
-    uint32_t cycle[DH_ORDER_LONGEST];
-    struct dh_suspect suspects[DH_ORDER_LONGEST];
-    size_t n = find_cycle(w, thread, cycle, DH_ORDER_LONGEST);
+    uint32_t cycle[DH_LOCK_ORDER_CYCLE_MAX];
+    struct dh_suspect suspects[DH_LOCK_ORDER_CYCLE_MAX];
+    size_t n = find_cycle(w, thread, cycle, DH_LOCK_ORDER_CYCLE_MAX);
     if (!n || cycle[0] != thread)
         return;
     for (size_t i = 0; i < n; i++) {
@@ -576,13 +530,13 @@ static void tell_cycle(struct dh_waits *w, uint32_t thread)
             return;
         suspects[i] = suspect_of(w, &w->pending.at[cycle[i]].e, n == 1 ? "waits for itself" : "waits for the next");
     }
-    tell(w, DH_SUSPECT_DEADLOCK, DH_LEVEL_OBSERVED, suspects[0].addr, suspects, n,
-         n == 1 ? "the thread waits for a lock that it holds itself"
-                : "each thread waits for a lock that the next one holds; the run ended there");
+    report(w, DH_SUSPECT_DEADLOCK, DH_LEVEL_OBSERVED, suspects[0].addr, suspects, n,
+           n == 1 ? "the thread waits for a lock that it holds itself"
+                  : "each thread waits for a lock that the next one holds; the run ended there");
 }
 
-/* Somebody waits for a lock that this thread holds while it waits for the condition. */
-static bool tell_stuck_critical(struct dh_waits *w, const struct dh_event *wait)
+/* A thread waits for a lock that this thread holds while it waits for the condition. */
+static bool report_stuck_critical(struct dh_waits *w, const struct dh_event *wait)
 {
     for (uint32_t i = 0; i < w->pending.n; i++) {
         const struct pending *p = lives(w, i) ? waiting(w, i) : NULL;
@@ -590,14 +544,14 @@ static bool tell_stuck_critical(struct dh_waits *w, const struct dh_event *wait)
             continue;
         struct dh_suspect suspects[] = {suspect_of(w, wait, "waits with another lock held"),
                                         suspect_of(w, &p->e, "needs that lock")};
-        tell(w, DH_SUSPECT_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, p->e.addr, suspects, 2,
-             "when the run ended, every thread was waiting");
+        report(w, DH_SUSPECT_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, p->e.addr, suspects, 2,
+               "when the run ended, every thread was waiting");
         return true;
     }
     return false;
 }
 
-static void tell_stuck_wait(struct dh_waits *w, const struct dh_event *wait)
+static void report_stuck_wait(struct dh_waits *w, const struct dh_event *wait)
 {
     const struct condition *c = find_condition(w, wait->addr);
     struct dh_suspect suspects[2] = {suspect_of(w, wait, "never ended")};
@@ -609,13 +563,14 @@ static void tell_stuck_wait(struct dh_waits *w, const struct dh_event *wait)
                                           .ctx = c->lone_signal.ctx,
                                           .addr = c->addr,
                                           .note = "came when nobody waited"};
-        tell(w, DH_SUSPECT_LOST_WAKEUP, DH_LEVEL_SUSPECTED, wait->addr, suspects, 2,
-             "the signal came before the wait, and when the run ended every thread was waiting");
+        report(w, DH_SUSPECT_LOST_WAKEUP, DH_LEVEL_SUSPECTED, wait->addr, suspects, 2,
+               "the signal came before the wait, and when the run ended every thread was waiting");
         return;
     }
-    tell(w, DH_SUSPECT_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, wait->addr, suspects, 1,
-         c && c->signallers.n ? "when the run ended, every thread that could signal the condition was waiting itself"
-                              : "nobody ever signalled the condition, and when the run ended every thread was waiting");
+    report(w, DH_SUSPECT_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, wait->addr, suspects, 1,
+           c && c->signallers.n
+               ? "when the run ended, every thread that could signal the condition was waiting itself"
+               : "nobody ever signalled the condition, and when the run ended every thread was waiting");
 }
 
 static bool was_never_signalled(struct dh_waits *w, uint64_t addr)
@@ -624,20 +579,20 @@ static bool was_never_signalled(struct dh_waits *w, uint64_t addr)
     return !c || !c->signallers.n;
 }
 
-/* A condition that nobody ever signals is the cause; others wait for what would have come after. */
-static void tell_stuck(struct dh_waits *w)
+/* A condition that is never signalled is the cause; other waits are its consequence. */
+static void report_stuck(struct dh_waits *w)
 {
-    bool never = false, told = false;
+    bool never = false, reported = false;
     for (uint32_t i = 0; i < w->pending.n; i++)
         if (w->pending.at[i].on && w->pending.at[i].e.kind == DH_EVENT_COND_WAIT && lives(w, i)) {
-            told = tell_stuck_critical(w, &w->pending.at[i].e) || told;
+            reported = report_stuck_critical(w, &w->pending.at[i].e) || reported;
             never = never || was_never_signalled(w, w->pending.at[i].e.addr);
         }
-    for (uint32_t i = 0; i < w->pending.n && !told; i++) {
+    for (uint32_t i = 0; i < w->pending.n && !reported; i++) {
         const struct dh_event *e = &w->pending.at[i].e;
         if (w->pending.at[i].on && e->kind == DH_EVENT_COND_WAIT && lives(w, i) &&
             (!never || was_never_signalled(w, e->addr)))
-            tell_stuck_wait(w, e);
+            report_stuck_wait(w, e);
     }
 }
 
@@ -645,32 +600,28 @@ void dh_waits_end(struct dh_waits *w)
 {
     for (size_t i = 0; i < w->possible.n; i++)
         judge_possible(w, &w->possible.at[i]);
-    for (size_t i = 0; i < w->cap; i++)
-        for (const struct condition *c = w->rows[i]; c; c = c->next)
-            judge(w, c);
+    for (uint32_t i = 0; i < w->conditions.n; i++)
+        judge(w, w->conditions.at[i].pointer);
     for (uint32_t i = 0; i < w->pending.n; i++)
         if (lives(w, i))
-            tell_cycle(w, i);
+            report_cycle(w, i);
     if (is_stuck(w))
-        tell_stuck(w);
+        report_stuck(w);
 }
 
 void dh_waits_free(struct dh_waits *w)
 {
     if (!w)
         return;
-    for (size_t i = 0; i < w->cap; i++)
-        for (struct condition *c = w->rows[i], *next; c; c = next) {
-            next = c->next;
-            free_condition(c);
-        }
+    for (uint32_t i = 0; i < w->conditions.n; i++)
+        free_condition(w->conditions.at[i].pointer);
     for (size_t i = 0; i < w->possible.n; i++) {
-        dh_turn_put(w->possible.at[i].wait.when);
+        dh_hb_snapshot_unref(w->possible.at[i].wait.when);
         free(w->possible.at[i].wait.held);
     }
-    free(w->rows);
+    dh_u64_map_release(&w->conditions);
     dh_vec_release(&w->possible);
-    dh_vec_release(&w->wait_free);
+    dh_bitset_release(&w->wait_free);
     dh_vec_release(&w->pending);
     free(w);
 }

@@ -68,7 +68,7 @@ static const char *const takes_word[] = {"-o",
                                          "-aux-info",
                                          NULL};
 
-/* gcc knows these, clang stops at them; they change no meaning. A '*' at the end matches any rest. */
+/* Options of gcc that clang rejects and that do not change semantics. A '*' at the end matches any rest. */
 static const char *const gcc_only[] = {"-fconserve-stack",
                                        "-fno-conserve-stack",
                                        "-fno-guess-branch-probability",
@@ -118,8 +118,8 @@ static const char *const gcc_only[] = {"-fconserve-stack",
                                        "-fno-ira-*",
                                        NULL};
 
-/* Link-time optimisation is what our link step does itself. -fuse-ld would bypass it. */
-/* Names come from full debug information: less of it would win over the -g we add. */
+/* Our link step is the link-time optimiser, and -fuse-ld would bypass it. Findings need full debug information; an
+ * option for less would override our -g. */
 static const char *const dropped[] = {"-g0",
                                       "-g1",
                                       "-ggdb0",
@@ -171,7 +171,7 @@ static bool listed(const char *word, const char *const *list)
     return false;
 }
 
-bool dh_is_probe_name(const char *path)
+bool dh_cc_is_configure_check(const char *path)
 {
     const char *base = dh_basename(path);
     return dh_starts_with(base, "conftest") || dh_starts_with(base, "cmTC_") || strstr(path, "CMakeScratch/") ||
@@ -206,7 +206,7 @@ static bool set_plan(struct dh_cc_args *a, const char *degree, const char *word,
 {
     struct dh_plan checked = {0};
     bool parsed = *degree && !dh_plan_names_classes(degree) && dh_plan_parse(degree, &checked, err);
-    if (!parsed || checked.tally) /* what counts is derived from the program */
+    if (!parsed || checked.tally) /* counting variants are derived only */
         return dh_err_set(
             err, "%s: expected all, conflict-self, conflict or optimized, and perhaps ',no-arrays' or ',no-copies'",
             word);
@@ -358,7 +358,7 @@ static void note_input(struct dh_cc_args *a, struct reading *r, const char *word
 {
     a->n_inputs++;
     r->early = r->early || is_header(word, r->language);
-    a->probe = a->probe || dh_is_probe_name(word) || strcmp(word, "-") == 0;
+    a->probe = a->probe || dh_cc_is_configure_check(word) || strcmp(word, "-") == 0;
     if (is_source(word, r->language))
         dh_argv_add(&a->sources, word);
 }
@@ -412,9 +412,9 @@ bool dh_cc_args_read(struct dh_cc_args *a, int argc, char **argv, struct dh_err 
     bool ok = dh_response_expand(argc, argv, &in, err) && read_words(a, &in, &r, err);
     if (ok) {
         a->output = a->output ? dh_strdup(a->output) : NULL;
-        a->probe = a->probe || (a->output && dh_is_probe_name(a->output));
+        a->probe = a->probe || (a->output && dh_cc_is_configure_check(a->output));
         a->step = r.early || !a->n_inputs ? DH_CC_OTHER : r.compile ? DH_CC_COMPILE : DH_CC_LINK;
-        /* A probe for a flag wants clang's own answer. */
+        /* A configure check for a flag needs clang's own answer. */
         if (!a->probe)
             drop_gcc_only(a);
     }

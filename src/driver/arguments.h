@@ -9,13 +9,13 @@
 #include <stdbool.h>
 
 enum dh_cc_step {
-    DH_CC_OTHER,   /* -E, -S, -M, --version, -print-*, no inputs: clang's business alone */
+    DH_CC_OTHER,   /* -E, -S, -M, --version, -print-*, no inputs: clang runs alone */
     DH_CC_COMPILE, /* -c */
     DH_CC_LINK     /* compiles what is source and links */
 };
 
 struct dh_cc_args {
-    struct dh_argv words;   /* what clang is to get, our own and unwanted options taken out */
+    struct dh_argv words;   /* for clang, without our own and unwanted options */
     struct dh_argv sources; /* inputs that become objects with bitcode */
     enum dh_cc_step step;
     const char *output; /* of -o, or NULL */
@@ -23,18 +23,18 @@ struct dh_cc_args {
     char level;              /* '0' '1' '2' '3' 's' 'z' */
     bool debug;              /* asks for full debug information itself */
     const char *static_link; /* -static, -static-pie or --static as given; NULL = none */
-    bool probe;              /* configure, cmake or meson asking what the compiler can do: answer as clang does */
+    bool probe;              /* a check of configure, cmake or meson: plain clang */
     bool no_embed;           /* -fdeadheat-no-embed */
     bool like_tsan;          /* -fdeadheat-like-tsan */
     char *heal;              /* -fdeadheat-heal=: the policy; NULL = none */
-    char *plan;              /* -fdeadheat-plan=: how much is left out; NULL = the usual */
+    char *plan;              /* -fdeadheat-plan=: degree of sparse instrumentation; NULL = the default */
     bool cxx;
 };
 
 bool dh_cc_args_read(struct dh_cc_args *a, int argc, char **argv, struct dh_err *err);
 void dh_cc_args_release(struct dh_cc_args *a);
 /* Names that configure, cmake and meson give their test programs. */
-bool dh_is_probe_name(const char *path);
+bool dh_cc_is_configure_check(const char *path);
 
 /* Splits the text of a response file by GNU's quoting rules. */
 void dh_response_split(const char *text, struct dh_argv *out);

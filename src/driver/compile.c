@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 #include "driver/link.h"
-#include "driver/object.h"
+#include "driver/object_bitcode.h"
 #include "driver/source_name.h"
 #include "host/file.h"
 #include "host/resources.h"
@@ -27,11 +27,10 @@ static void add_embedding(const struct dh_cc_args *a, struct dh_argv *out)
         dh_argv_add(out, "-g");
 }
 
-/* Attributes that leave no trace in bitcode say the same again in one that does (ir/annotations.h). Those with an
- * argument are harmless as macros: nothing but a use has one behind it. `no_sanitize` is replaced rather than added to,
- * since it may stand in [[clang::...]]; where another sanitizer needs it, it stays. `no_sanitize_thread` may stand in
- * [[gnu::...]] and be asked for by __has_attribute, so a single word of gcc's must stand for it: one that leaves a
- * trace and changes nothing where nobody profiles. */
+/* Attributes that clang does not keep in bitcode are repeated as one that it keeps (ir/annotations.h). Function-like
+ * macros are harmless: only a use of the attribute has an argument list. `no_sanitize` is replaced, since it may be
+ * used in [[clang::...]]; with another sanitizer it stays. `no_sanitize_thread` may be used in [[gnu::...]] and in
+ * __has_attribute, so one gcc attribute must replace it: one that is kept and has no effect without profiling. */
 static const char *const attributes[] = {
     "-Dguarded_by(...)=guarded_by(__VA_ARGS__), annotate(\"deadheat.guarded_by:\" #__VA_ARGS__)",
     "-Dpt_guarded_by(...)=pt_guarded_by(__VA_ARGS__), annotate(\"deadheat.pt_guarded_by:\" #__VA_ARGS__)",
@@ -51,7 +50,7 @@ static const char *const no_sanitize_thread[][2] = {
      "-D__no_sanitize_thread__=disable_sanitizer_instrumentation"},
 };
 
-/* What clang says itself cannot be asked once the name is taken, but extensions include features. */
+/* Once __has_feature is redefined, clang's own cannot be called, but __has_extension includes features. */
 static const char *const like_tsan[] = {
     "-D__SANITIZE_THREAD__=1",
     "-D__deadheat_claims_thread_sanitizer=1",
@@ -166,9 +165,9 @@ static bool mark_one(const struct dh_cc_args *a, const char *source, const char 
 {
     if (!dh_file_is_regular(object))
         return true;
-    char *mapped = dh_map_path(&a->words, source);
-    bool ok = dh_object_mark(object, a->level, err) && (!mapped || dh_object_rename_source(object, mapped, err)) &&
-              dh_object_seal(object, err);
+    char *mapped = dh_prefix_map_path(&a->words, source);
+    bool ok = dh_object_rename_bitcode(object, a->level, err) &&
+              (!mapped || dh_object_rename_source(object, mapped, err)) && dh_object_hash_bitcode(object, err);
     free(mapped);
     return ok;
 }

@@ -1,10 +1,10 @@
 #include "driver/derive.h"
 
 #include "base/str.h"
-#include "driver/heal.h"
 #include "driver/libraries.h"
 #include "driver/merge.h"
-#include "driver/selection.h"
+#include "driver/policy_plan.h"
+#include "driver/site_selection.h"
 #include "driver/sparse.h"
 #include "driver/variant.h"
 #include "host/cache.h"
@@ -28,7 +28,7 @@ struct deriving {
 };
 
 /* The site table is rebuilt into a builder, because placing late may add chains to it. */
-struct dh_site_builder *dh_sites_reopen(const struct dh_site_table *t)
+struct dh_site_builder *dh_site_builder_of_table(const struct dh_site_table *t)
 {
     struct dh_site_builder *b = dh_site_builder_new();
     for (uint32_t i = 0; i < t->n_chains; i++) {
@@ -48,18 +48,19 @@ struct dh_site_builder *dh_sites_reopen(const struct dh_site_table *t)
     return b;
 }
 
-static bool load(struct deriving *d, struct dh_variant *v, struct dh_recipe *recipe, struct dh_err *err)
+static bool load(struct deriving *d, struct dh_variant *v, struct dh_link_recipe *recipe, struct dh_err *err)
 {
     struct dh_bytes sites, link, module;
     struct dh_site_table table;
     const char *why;
     if (!dh_container_read(d->container, DH_PART_SITES, &sites, err) ||
         !dh_container_read(d->container, DH_PART_LINK, &link, err) ||
-        !dh_container_read(d->container, DH_PART_MODULE, &module, err) || !dh_recipe_read(recipe, link.at, link.n, err))
+        !dh_container_read(d->container, DH_PART_MODULE, &module, err) ||
+        !dh_link_recipe_read(recipe, link.at, link.n, err))
         return false;
     if (!dh_site_table_read(&table, sites.at, sites.n, &why))
         return dh_err_set(err, "%s; build the program again", why);
-    v->sites = dh_sites_reopen(&table);
+    v->sites = dh_site_builder_of_table(&table);
     v->module = dh_parse_bitcode(dh_context_new(), "embedded module", module.at, module.n, err);
     dh_bytes_release(&module);
     if (!v->module)
@@ -68,43 +69,43 @@ static bool load(struct deriving *d, struct dh_variant *v, struct dh_recipe *rec
     return true;
 }
 
-/* What the program carries about itself, or what is learned of it now: one built to have everything checked carries
- * nothing, and the link may have given up early. */
-static struct dh_bytes learn(const struct deriving *d, const struct dh_variant *v, const struct dh_site_table *t)
+/* The embedded proofs, or those of an analysis now: a program built to be checked fully has none, and the analysis at
+ * the link may have given up early. */
+static struct dh_bytes find_proofs(const struct deriving *d, const struct dh_variant *v, const struct dh_site_table *t)
 {
     struct dh_bytes part = {0};
     struct dh_err ignored = {0};
-    struct dh_sparse_facts facts;
+    struct dh_sparse_proofs proofs;
     bool there = dh_container_find(d->container, DH_PART_SAFE) &&
-                 dh_container_read(d->container, DH_PART_SAFE, &part, &ignored) && dh_sparse_read(&part, &facts);
+                 dh_container_read(d->container, DH_PART_SAFE, &part, &ignored) && dh_sparse_read(&part, &proofs);
     dh_err_release(&ignored);
-    if (there && !(d->plan.degree_given && *facts.gave_up))
+    if (there && !(d->plan.degree_given && *proofs.gave_up))
         return part;
     dh_bytes_release(&part);
-    return dh_sparse_learn(v->module, t, 0, d->plan.degree_given);
+    return dh_sparse_analyse(v->module, t, 0, d->plan.degree_given);
 }
 
-static void leave_out(struct deriving *d, const struct dh_variant *v)
+static void make_sparse(struct deriving *d, const struct dh_variant *v)
 {
     struct dh_site_table t = dh_site_builder_view(v->sites);
-    struct dh_sparse_facts facts;
+    struct dh_sparse_proofs proofs;
     if (!d->plan.degree_given)
         d->plan.degree = v->recipe->degree;
     d->plan.no_arrays |= v->recipe->no_arrays;
     d->plan.no_copies |= v->recipe->no_copies;
     if (!dh_sparse_wanted(&d->plan) || v->recipe->output == DH_LINK_SHARED)
         return;
-    struct dh_bytes part = learn(d, v, &t);
-    if (dh_sparse_read(&part, &facts)) {
-        dh_sparse_apply(&facts, &t, &d->plan);
-        dh_sparse_specialise(&facts, &d->plan, v->module);
+    struct dh_bytes part = find_proofs(d, v, &t);
+    if (dh_sparse_read(&part, &proofs)) {
+        dh_sparse_apply(&proofs, &t, &d->plan);
+        dh_sparse_apply_clones(&proofs, &d->plan, v->module);
     }
     dh_bytes_release(&part);
 }
 
 static bool build(struct deriving *d, struct dh_err *err)
 {
-    struct dh_recipe recipe;
+    struct dh_link_recipe recipe;
     char *real = dh_path_real(d->program);
     char *origin = dh_format("%.*s", (int)(dh_basename(real ? real : d->program) - (real ? real : d->program)),
                              real ? real : d->program);
@@ -120,10 +121,11 @@ static bool build(struct deriving *d, struct dh_err *err)
     if (!load(d, &v, &recipe, err))
         return false;
     struct dh_site_table sites = dh_site_builder_view(v.sites);
-    if (!dh_selection_apply(d->plan_name, &sites, &d->plan, err) || !dh_heal_apply(d->plan_name, &sites, &d->plan, err))
+    if (!dh_selection_apply(d->plan_name, &sites, &d->plan, err) ||
+        !dh_policy_place(d->plan_name, &sites, &d->plan, err))
         return false;
-    dh_heal_look_at_libraries(&d->plan, d->program);
-    leave_out(d, &v);
+    dh_policy_find_shared(&d->plan, d->program);
+    make_sparse(d, &v);
     if (!dh_variant_compile(&v, &objects, &places, err))
         return false;
     struct dh_container_writer *w = dh_container_writer_new(d->plan_name);
@@ -143,7 +145,7 @@ static bool build_in_child(void *arg, struct dh_err *err)
     return build(d, err) || dh_err_while(err, "deriving the variant '%s' of %s", d->plan_name, d->program);
 }
 
-/* Everything the variant depends on: program, plan, and the tool with its runtime. */
+/* Hash of all that the variant depends on: program, plan, and the tool with its runtime. */
 static bool cache_key(const struct deriving *d, char text[33], struct dh_err *err)
 {
     static const char *const parts[] = {"deadheat_rt.o", "deadheat_dso.o", "deadheat_heal.o", "inline.bc",
@@ -154,7 +156,7 @@ static bool cache_key(const struct deriving *d, char text[33], struct dh_err *er
     bool ok = self && dh_file_read(self, &b, err);
     free(self);
     for (size_t i = 0; ok && i <= sizeof parts / sizeof *parts; i++) {
-        struct dh_id h = dh_hash(b.at, b.n);
+        struct dh_id h = dh_content_hash(b.at, b.n);
         dh_str_add_n(&key, (const char *)h.bytes, sizeof h.bytes);
         dh_bytes_release(&b);
         if (i == sizeof parts / sizeof *parts)
@@ -167,7 +169,7 @@ static bool cache_key(const struct deriving *d, char text[33], struct dh_err *er
     dh_str_add_n(&key, (const char *)d->container->id.bytes, sizeof d->container->id.bytes);
     dh_str_addf(&key, "%s\n%s", d->plan_name, real ? real : d->program);
     free(real);
-    struct dh_id id = dh_hash(key.at, key.n);
+    struct dh_id id = dh_content_hash(key.at, key.n);
     dh_id_text(&id, text);
     dh_str_release(&key);
     return ok;
@@ -226,7 +228,7 @@ static char *derive(struct deriving *d, struct dh_err *err)
     return NULL;
 }
 
-char *dh_derive(const char *program, const char *plan, struct dh_err *err)
+char *dh_variant_derive(const char *program, const char *plan, struct dh_err *err)
 {
     struct dh_container c;
     struct deriving d = {.program = program, .plan_name = plan, .container = &c};
@@ -253,23 +255,23 @@ static void derive_library(void *arg, const char *name, const char *path, bool i
     struct library_set *l = arg;
     if (!instrumented || !l->ok)
         return;
-    char *variant = dh_derive(path, l->plan, l->err);
+    char *variant = dh_variant_derive(path, l->plan, l->err);
     l->ok = variant != NULL;
     if (variant && strcmp(variant, path) != 0) {
-        /* One needed by its path has no soname; recipe.c makes the variant ask for its base name. */
+        /* One needed by its path has no soname; link_recipe.c makes the variant ask for its base name. */
         struct derived_library d = {.name = dh_strdup(dh_basename(name)), .path = dh_strdup(variant)};
         dh_vec_push(&l->derived, d);
     }
     free(variant);
 }
 
-/* Links under the names asked for, in a folder named after what it holds. */
+/* Symbolic links with the names in DT_NEEDED, in a folder named by the hash of its content. */
 static char *lay_out_libraries(const struct library_set *l, struct dh_err *err)
 {
     struct dh_str key = {0};
     for (size_t i = 0; i < l->derived.n; i++)
         dh_str_addf(&key, "%s=%s\n", l->derived.at[i].name, l->derived.at[i].path);
-    struct dh_id id = dh_hash(key.at, key.n);
+    struct dh_id id = dh_content_hash(key.at, key.n);
     char text[33];
     dh_id_text(&id, text);
     dh_str_release(&key);
@@ -288,7 +290,7 @@ static char *lay_out_libraries(const struct library_set *l, struct dh_err *err)
     return NULL;
 }
 
-bool dh_derive_libraries(const char *program, const char *plan, char **folder, struct dh_err *err)
+bool dh_variant_derive_libraries(const char *program, const char *plan, char **folder, struct dh_err *err)
 {
     struct library_set l = {.plan = plan, .err = err, .ok = true};
     *folder = NULL;
@@ -305,8 +307,8 @@ bool dh_derive_libraries(const char *program, const char *plan, char **folder, s
     return ok;
 }
 
-void dh_derived_each(const struct dh_id *id, void (*fn)(void *arg, const char *plan, const char *path, long long bytes),
-                     void *arg)
+void dh_variants_each_cached(const struct dh_id *id,
+                             void (*fn)(void *arg, const char *plan, const char *path, long long bytes), void *arg)
 {
     char text[33];
     struct dh_err ignored = {0};

@@ -1,4 +1,5 @@
-/* Derives a variant from an executable or library alone, through the cache. Layer: driver. */
+/* Derives a variant for another plan from the module and link recipe embedded in an executable or library. Layer:
+ * driver. Variants are kept in the cache (host/cache.h). */
 #ifndef DH_DRIVER_DERIVE_H
 #define DH_DRIVER_DERIVE_H
 
@@ -6,17 +7,17 @@
 #include "image/container.h"
 
 /* Path of the variant of `program` for that plan; the program itself if it is that variant. Owned by the caller. */
-char *dh_derive(const char *program, const char *plan, struct dh_err *err);
+char *dh_variant_derive(const char *program, const char *plan, struct dh_err *err);
 
-/* A site table to which more can be added. */
-struct dh_site_builder *dh_sites_reopen(const struct dh_site_table *t);
+/* A builder that holds the rows of a table, so that more can be added. */
+struct dh_site_builder *dh_site_builder_of_table(const struct dh_site_table *t);
 
 /* Derives the instrumented libraries a program loads, too. *folder gets a folder that holds them under the names the
  * dynamic linker asks for, to be put first in LD_LIBRARY_PATH; NULL when there are none or none need it. */
-bool dh_derive_libraries(const char *program, const char *plan, char **folder, struct dh_err *err);
+bool dh_variant_derive_libraries(const char *program, const char *plan, char **folder, struct dh_err *err);
 
 /* Calls fn for every variant of this program in the cache. */
-void dh_derived_each(const struct dh_id *id, void (*fn)(void *arg, const char *plan, const char *path, long long bytes),
-                     void *arg);
+void dh_variants_each_cached(const struct dh_id *id,
+                             void (*fn)(void *arg, const char *plan, const char *path, long long bytes), void *arg);
 
 #endif

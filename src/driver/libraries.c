@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where ld.so looks when no path says otherwise; its cache holds the same folders. */
+/* ld.so's default folders; its cache holds the same ones. */
 static const char *const standard_folders[] = {
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"};
 
 struct walk {
-    DH_VEC(char *) queue; /* files to look into */
+    DH_VEC(char *) queue; /* files whose DT_NEEDED entries follow */
     struct dh_names seen;
     void (*fn)(void *, const char *, const char *, bool);
     void *arg;
@@ -169,8 +169,8 @@ static void sites_of_library(void *arg, const char *name, const char *path, bool
         sites_of(arg, path);
 }
 
-bool dh_sites_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
-                   struct dh_err *err)
+bool dh_site_tables_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
+                         struct dh_err *err)
 {
     struct each_sites e = {fn, arg};
     sites_of(&e, program);

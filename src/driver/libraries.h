@@ -1,4 +1,5 @@
-/* Shared libraries a program loads, found as the dynamic linker would, without running anything. Layer: driver. */
+/* The shared libraries that a program loads, by ld.so's search order (DT_NEEDED, run paths), without running it. Layer:
+ * driver. */
 #ifndef DH_DRIVER_LIBRARIES_H
 #define DH_DRIVER_LIBRARIES_H
 
@@ -11,8 +12,8 @@
 bool dh_libraries_each(const char *program,
                        void (*fn)(void *arg, const char *name, const char *path, bool instrumented), void *arg,
                        struct dh_err *err);
-/* The sites of the program and of each instrumented library that was found; what cannot be read is passed over. */
-bool dh_sites_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
-                   struct dh_err *err);
+/* The sites of the program and of each instrumented library that was found; unreadable ones are skipped. */
+bool dh_site_tables_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
+                         struct dh_err *err);
 
 #endif

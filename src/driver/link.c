@@ -2,18 +2,18 @@
 
 #include "base/str.h"
 #include "driver/arguments.h"
-#include "driver/heal.h"
-#include "driver/inputs.h"
+#include "driver/link_inputs.h"
 #include "driver/link_line.h"
 #include "driver/merge.h"
 #include "driver/passes.h"
-#include "driver/selection.h"
+#include "driver/policy_plan.h"
+#include "driver/site_selection.h"
 #include "driver/sparse.h"
 #include "driver/variant.h"
 #include "host/resources.h"
 #include "image/elf_image.h"
-#include "ir/by_value.h"
-#include "ir/lock_scopes.h"
+#include "ir/byval_copies.h"
+#include "ir/critical_sections.h"
 #include "ir/sites.h"
 #include "ir/thread_entries.h"
 
@@ -25,14 +25,15 @@
 
 struct linking {
     struct dh_link_line line;
-    struct dh_inputs inputs;
+    struct dh_link_inputs inputs;
     struct dh_str trace;
     struct dh_bytes native; /* the natively linked file */
     char *folder;
     bool answered;
 };
 
-/* The user's words with another output; lld, unlike GNU ld, minds version scripts that name missing symbols. */
+/* The user's command line with another output; lld, unlike GNU ld, refuses version scripts that name missing symbols
+ * unless --undefined-version allows it. */
 static bool native_command(const struct linking *k, const char *output, bool trace, struct dh_argv *out,
                            struct dh_err *err)
 {
@@ -52,7 +53,7 @@ static bool native_command(const struct linking *k, const char *output, bool tra
     if (!stubs)
         return false;
     if (k->line.kind != DH_LINK_RELOCATABLE)
-        dh_argv_add(out, stubs); /* last: what the program brings comes first */
+        dh_argv_add(out, stubs); /* last: the program's own definitions win */
     free(stubs);
     dh_argv_add(out, "-o");
     dh_argv_add(out, output);
@@ -68,18 +69,18 @@ static int link_natively(struct linking *k, struct dh_err *err)
     return ok ? dh_status_code(status) : -1;
 }
 
-/* At least what the objects hold will be written. */
+/* The output is at least as large as the objects. */
 static bool has_room(const struct linking *k, struct dh_err *err)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < k->line.words.n; i++)
-        if (k->line.words.at[i].kind == DH_WORD_FILE && dh_ends_with(k->line.words.at[i].text, ".o"))
+        if (k->line.words.at[i].kind == DH_LINK_WORD_FILE && dh_ends_with(k->line.words.at[i].text, ".o"))
             bytes += dh_file_size(k->line.words.at[i].text);
-    return dh_disk_has(k->folder, bytes, "linking", err) ||
+    return dh_disk_has_room(k->folder, bytes, "linking", err) ||
            dh_err_while(err, "linking %s; TMPDIR names another place", k->line.output);
 }
 
-/* Into the folder, with a trace of what was used. */
+/* Links natively into the folder, with --trace. */
 static int link_for_trace(struct linking *k, struct dh_err *err)
 {
     struct dh_argv a = {0};
@@ -123,7 +124,7 @@ static void each_symbol(const char *name, const struct dh_bytes *b, bool dynamic
     dh_err_release(&ignored);
 }
 
-/* Symbols that code outside the merged module refers to or defines, and what the linker was told to keep. */
+/* Symbols that code outside the merged module uses or defines, and those that linker options name. */
 static void collect_kept(const struct linking *k, struct dh_names *keep)
 {
     dh_names_add(keep, "main");
@@ -137,31 +138,31 @@ static void collect_kept(const struct linking *k, struct dh_names *keep)
         free(wrap);
     }
     for (size_t i = 0; i < k->inputs.objects.n; i++) {
-        const struct dh_input *in = &k->inputs.objects.at[i];
+        const struct dh_link_input *in = &k->inputs.objects.at[i];
         if (!in->level)
             each_symbol(in->name, &in->bytes, false, keep_symbol, keep);
     }
     each_symbol("native link", &k->native, true, keep_exported, keep);
 }
 
-/* A word whose inputs were all merged leaves nothing behind; others are kept by path or carried along. */
-static void add_word_inputs(const struct linking *k, size_t word, struct dh_recipe *r, bool *merged_placed)
+/* A word whose inputs were all merged is dropped; others are kept by path or embedded. */
+static void add_word_inputs(const struct linking *k, size_t word, struct dh_link_recipe *r, bool *merged_placed)
 {
     for (size_t i = 0; i < k->inputs.objects.n; i++) {
-        const struct dh_input *in = &k->inputs.objects.at[i];
+        const struct dh_link_input *in = &k->inputs.objects.at[i];
         if (in->word != word)
             continue;
         if (in->level && !*merged_placed) {
-            dh_recipe_add(r, DH_RECIPE_MERGED, "", NULL, NULL, 0);
+            dh_link_recipe_add(r, DH_RECIPE_MERGED, "", NULL, NULL, 0);
             *merged_placed = true;
         }
         if (!in->level && !in->system)
-            dh_recipe_add(r, in->lazy ? DH_RECIPE_LAZY : DH_RECIPE_OBJECT, dh_basename(in->name), NULL, in->bytes.at,
-                          in->bytes.n);
+            dh_link_recipe_add(r, in->lazy ? DH_RECIPE_LAZY_OBJECT : DH_RECIPE_OBJECT, dh_basename(in->name), NULL,
+                               in->bytes.at, in->bytes.n);
     }
 }
 
-/* True when the linker must be given the word itself again. */
+/* Whether the word stays on the linker's command line. */
 static bool is_kept_word(const struct linking *k, size_t word)
 {
     bool seen = false, system = false;
@@ -175,54 +176,56 @@ static bool is_kept_word(const struct linking *k, size_t word)
 
 static bool is_unused_archive(const struct linking *k, const struct dh_link_word *w)
 {
-    char *path = w->kind == DH_WORD_FILE ? dh_strdup(w->text) : dh_link_line_find_library(&k->line, w);
+    char *path = w->kind == DH_LINK_WORD_FILE ? dh_strdup(w->text) : dh_link_line_find_library(&k->line, w);
     bool unused =
         path && dh_ends_with(path, ".a") && !dh_starts_with(path, "/usr/lib") && !dh_starts_with(path, "/lib");
     free(path);
     return unused;
 }
 
-static bool add_read_file(const struct dh_link_word *w, struct dh_recipe *r, struct dh_err *err)
+static bool add_read_file(const struct dh_link_word *w, struct dh_link_recipe *r, struct dh_err *err)
 {
     struct dh_bytes b;
     if (!dh_file_read(w->text, &b, err))
         return false;
-    dh_recipe_add(r, DH_RECIPE_READS, dh_basename(w->text), w->option, b.at, b.n);
+    dh_link_recipe_add(r, DH_RECIPE_FILE_OPTION, dh_basename(w->text), w->option, b.at, b.n);
     dh_bytes_release(&b);
     return true;
 }
 
-static bool add_word(const struct linking *k, size_t i, struct dh_recipe *r, bool *merged_placed, struct dh_err *err)
+static bool add_word(const struct linking *k, size_t i, struct dh_link_recipe *r, bool *merged_placed,
+                     struct dh_err *err)
 {
     const struct dh_link_word *w = &k->line.words.at[i];
     char *path;
     switch (w->kind) {
-    case DH_WORD_OPTION:
-        dh_recipe_add(r, DH_RECIPE_OPTION, w->text, NULL, NULL, 0);
+    case DH_LINK_WORD_OPTION:
+        dh_link_recipe_add(r, DH_RECIPE_OPTION, w->text, NULL, NULL, 0);
         return true;
-    case DH_WORD_SEARCH:
+    case DH_LINK_WORD_SEARCH_PATH:
         path = w->text[0] == '=' ? dh_strdup(w->text) : dh_path_absolute(w->text);
-        dh_recipe_add(r, DH_RECIPE_SEARCH, path, NULL, NULL, 0);
+        dh_link_recipe_add(r, DH_RECIPE_SEARCH_PATH, path, NULL, NULL, 0);
         free(path);
         return true;
-    case DH_WORD_READS:
+    case DH_LINK_WORD_FILE_OPTION:
         return add_read_file(w, r, err);
-    case DH_WORD_FILE:
-    case DH_WORD_LIBRARY:
+    case DH_LINK_WORD_FILE:
+    case DH_LINK_WORD_LIBRARY:
         add_word_inputs(k, i, r, merged_placed);
         if (!is_kept_word(k, i) || is_unused_archive(k, w))
             return true;
-        path = w->kind == DH_WORD_FILE ? dh_path_absolute(w->text) : dh_strdup(w->text);
-        dh_recipe_add(r, w->kind == DH_WORD_FILE ? DH_RECIPE_PATH : DH_RECIPE_LIBRARY, path, NULL, NULL, 0);
+        path = w->kind == DH_LINK_WORD_FILE ? dh_path_absolute(w->text) : dh_strdup(w->text);
+        dh_link_recipe_add(r, w->kind == DH_LINK_WORD_FILE ? DH_RECIPE_PATH : DH_RECIPE_LIBRARY, path, NULL, NULL, 0);
         free(path);
         return true;
     }
     return true;
 }
 
-static bool make_recipe(const struct linking *k, const struct dh_merged *m, struct dh_recipe *r, struct dh_err *err)
+static bool make_recipe(const struct linking *k, const struct dh_merged *m, struct dh_link_recipe *r,
+                        struct dh_err *err)
 {
-    *r = (struct dh_recipe){.output = k->line.kind, .level = m->level};
+    *r = (struct dh_link_recipe){.output = k->line.kind, .level = m->level};
     bool merged_placed = false, ok = true;
     for (size_t i = 0; ok && i < k->line.words.n; i++)
         ok = add_word(k, i, r, &merged_placed, err);
@@ -248,20 +251,21 @@ static void note_entries(struct dh_merged *m)
 }
 
 /* Numbers the sites and fills the container's lasting parts; the id is what module and sites hash to. */
-static bool describe(const struct linking *k, struct dh_merged *m, const struct dh_recipe *r,
+static bool describe(const struct linking *k, struct dh_merged *m, const struct dh_link_recipe *r,
                      struct dh_site_builder *sites, struct dh_container_writer *w, struct dh_id *id, struct dh_err *err)
 {
-    dh_ir_copy_arguments(m->module);
+    dh_ir_materialise_byval_copies(m->module);
     if (!dh_ir_number_sites(m->module, sites, err))
         return dh_err_while(err, "numbering the sites of %s", k->line.output);
     note_entries(m);
     size_t n, n_scopes;
-    void *scopes = dh_ir_lock_scopes(m->module, sites, &n_scopes);
+    void *scopes = dh_ir_critical_sections(m->module, sites, &n_scopes);
     void *table = dh_site_builder_write(sites, &n);
     LLVMMemoryBufferRef module = LLVMWriteBitcodeToMemoryBuffer(m->module);
-    struct dh_id hashes[2] = {dh_hash(LLVMGetBufferStart(module), LLVMGetBufferSize(module)), dh_hash(table, n)};
-    *id = dh_hash(hashes, sizeof hashes);
-    struct dh_bytes recipe = dh_recipe_write(r);
+    struct dh_id hashes[2] = {dh_content_hash(LLVMGetBufferStart(module), LLVMGetBufferSize(module)),
+                              dh_content_hash(table, n)};
+    *id = dh_content_hash(hashes, sizeof hashes);
+    struct dh_bytes recipe = dh_link_recipe_write(r);
     bool ok = dh_container_add(w, DH_PART_SITES, table, n, err) &&
               dh_container_add(w, DH_PART_UNITS, m->units.at ? m->units.at : "", m->units.n, err) &&
               dh_container_add(w, DH_PART_SCOPES, scopes, n_scopes, err) &&
@@ -293,21 +297,22 @@ static char *production_plan(const struct linking *k, const struct dh_site_build
     struct dh_site_table t = dh_site_builder_view(sites);
     const char *file = getenv(DH_LD_HEAL);
     char *heals = NULL, *name = NULL;
-    if (dh_heal_keep(file, &heals, err) && dh_heal_check_linked(file, &t, trace, k->line.kind == DH_LINK_SHARED, err)) {
+    if (dh_policy_keep(file, &heals, err) &&
+        dh_policy_matches_linked(file, &t, trace, k->line.kind == DH_LINK_SHARED, err)) {
         name = dh_format("production@%s", strchr(heals, DH_SELECTION_MARK) + 1);
-        if (!dh_plan_parse(name, plan, err) || !dh_heal_apply(name, &t, plan, err)) {
+        if (!dh_plan_parse(name, plan, err) || !dh_policy_place(name, &t, plan, err)) {
             free(name);
             name = NULL;
         } else {
-            dh_heal_look_at_linked(plan, trace);
+            dh_policy_find_shared_linked(plan, trace);
         }
     }
     free(heals);
     return name;
 }
 
-/* How much the program and its variants leave out, as the command says. */
-static bool read_degree(struct dh_recipe *r, struct dh_err *err)
+/* The degree of sparse instrumentation of the program and its variants. */
+static bool read_degree(struct dh_link_recipe *r, struct dh_err *err)
 {
     const char *text = getenv(DH_LD_PLAN);
     struct dh_plan plan = {.degree = DH_DEGREE_OPTIMIZED};
@@ -319,24 +324,24 @@ static bool read_degree(struct dh_recipe *r, struct dh_err *err)
     return true;
 }
 
-/* Leaves out what is proven safe; what was learned stays with the program. */
-static bool leave_out(const struct dh_variant *v, const struct dh_recipe *r, struct dh_plan *plan,
-                      struct dh_container_writer *w, struct dh_err *err)
+/* Removes the checks of accesses proven race free; the proofs are embedded in the program. */
+static bool make_sparse(const struct dh_variant *v, const struct dh_link_recipe *r, struct dh_plan *plan,
+                        struct dh_container_writer *w, struct dh_err *err)
 {
     struct dh_site_table t = dh_site_builder_view(v->sites);
-    struct dh_sparse_facts facts;
+    struct dh_sparse_proofs facts;
     plan->degree = r->degree;
     plan->no_arrays = r->no_arrays;
     plan->no_copies = r->no_copies;
     if (!dh_sparse_wanted(plan) || r->output == DH_LINK_SHARED)
         return true;
-    struct dh_bytes learned = dh_sparse_learn(v->module, &t, 0, getenv(DH_LD_PLAN));
-    if (dh_sparse_read(&learned, &facts)) {
+    struct dh_bytes proofs = dh_sparse_analyse(v->module, &t, 0, getenv(DH_LD_PLAN));
+    if (dh_sparse_read(&proofs, &facts)) {
         dh_sparse_apply(&facts, &t, plan);
-        dh_sparse_specialise(&facts, plan, v->module);
+        dh_sparse_apply_clones(&facts, plan, v->module);
     }
-    bool ok = dh_container_add(w, DH_PART_SAFE, learned.at, learned.n, err);
-    dh_bytes_release(&learned);
+    bool ok = dh_container_add(w, DH_PART_SAFE, proofs.at, proofs.n, err);
+    dh_bytes_release(&proofs);
     return ok;
 }
 
@@ -347,7 +352,7 @@ static bool is_production(void)
 
 static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *err)
 {
-    struct dh_recipe recipe;
+    struct dh_link_recipe recipe;
     struct dh_names keep = {0};
     struct dh_plan plan = {.everywhere = DH_CLASS_RACE};
     struct dh_site_builder *sites = dh_site_builder_new();
@@ -375,7 +380,7 @@ static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *
         v.name = production;
         ok = production;
     }
-    ok = ok && leave_out(&v, &recipe, &plan, writer, err);
+    ok = ok && make_sparse(&v, &recipe, &plan, writer, err);
     ok = ok && dh_variant_compile(&v, &objects, &places, err) &&
          dh_container_add(writer, DH_PART_PLACES, places.at, places.n, err);
     section = dh_container_finish(writer, &id);
@@ -388,7 +393,7 @@ static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *
     dh_argv_release(&objects);
     dh_site_builder_free(sites);
     dh_names_release(&keep);
-    dh_recipe_release(&recipe);
+    dh_link_recipe_release(&recipe);
     return ok;
 }
 
@@ -396,7 +401,7 @@ static bool link_instrumented(void *arg, struct dh_err *err)
 {
     struct linking *k = arg;
     struct dh_merged m;
-    if (!dh_inputs_collect(&k->inputs, &k->line, k->trace.at ? k->trace.at : "", &k->native, err) ||
+    if (!dh_link_inputs_collect(&k->inputs, &k->line, k->trace.at ? k->trace.at : "", &k->native, err) ||
         !dh_merge(&m, &k->inputs, &k->line, err))
         return dh_err_while(err, "linking %s", k->line.output);
     warn_mixed(&m);
@@ -408,14 +413,14 @@ static bool link_instrumented(void *arg, struct dh_err *err)
     return code == 0 || dh_err_set(err, "%s", own.text ? own.text : "the native link failed the second time");
 }
 
-/* Links that stay native: what a probe asks, what is linked further, what clang asks of its linker. */
+/* Links that stay native: configure checks, relocatable output, and questions of clang to its linker. */
 static bool stays_native(const struct dh_link_line *l)
 {
     /* An output that cannot be written is for the linker to complain about. */
     char *folder = dh_format("%.*s.", (int)(dh_basename(l->output) - l->output), l->output);
     bool writable = access(folder, W_OK) == 0;
     free(folder);
-    return !writable || l->kind == DH_LINK_RELOCATABLE || l->asks_only || dh_is_probe_name(l->output) ||
+    return !writable || l->kind == DH_LINK_RELOCATABLE || l->asks_only || dh_cc_is_configure_check(l->output) ||
            (dh_file_exists(l->output) && !dh_file_is_regular(l->output));
 }
 
@@ -451,7 +456,7 @@ int dh_link(int argc, char **argv, struct dh_err *err)
             code = link_fully(&k, err);
     }
     dh_link_line_release(&k.line);
-    dh_inputs_release(&k.inputs);
+    dh_link_inputs_release(&k.inputs);
     dh_str_release(&k.trace);
     dh_bytes_release(&k.native);
     free(k.folder);

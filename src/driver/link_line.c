@@ -173,9 +173,9 @@ static void add_word(struct reading *r, enum dh_link_word_kind kind, const char 
 
 static void add_option_words(struct reading *r, const char *word, const char *next)
 {
-    add_word(r, DH_WORD_OPTION, word, NULL);
+    add_word(r, DH_LINK_WORD_OPTION, word, NULL);
     if (next)
-        add_word(r, DH_WORD_OPTION, next, NULL);
+        add_word(r, DH_LINK_WORD_OPTION, next, NULL);
 }
 
 /* The right side of --defsym=a=b+1 names symbols too. */
@@ -208,15 +208,15 @@ static void take_valued(struct reading *r, const struct valued *v, const char *w
         l->output = dh_strdup(text);
         return;
     case SEARCH_PATH:
-        add_word(r, DH_WORD_SEARCH, text, NULL);
+        add_word(r, DH_LINK_WORD_SEARCH_PATH, text, NULL);
         return;
     case LIBRARY:
         l->has_libc = l->has_libc || strcmp(text, "c") == 0;
         r->n_inputs++;
-        add_word(r, DH_WORD_LIBRARY, text, NULL);
+        add_word(r, DH_LINK_WORD_LIBRARY, text, NULL);
         return;
     case READS_FILE:
-        add_word(r, DH_WORD_READS, text, v->name);
+        add_word(r, DH_LINK_WORD_FILE_OPTION, text, v->name);
         return;
     case KEEPS_SYMBOL:
         dh_argv_add(&l->kept_symbols, text);
@@ -260,7 +260,7 @@ static void take_flag(struct reading *r, const char *word)
         r->prefers_static = true;
     } else if (!strcmp(name, "Bdynamic") || !strcmp(name, "dy") || !strcmp(name, "call_shared"))
         r->prefers_static = false;
-    add_word(r, DH_WORD_OPTION, word, NULL);
+    add_word(r, DH_LINK_WORD_OPTION, word, NULL);
 }
 
 static bool read_word(struct reading *r, const struct dh_argv *in, int *i, struct dh_err *err)
@@ -268,7 +268,7 @@ static bool read_word(struct reading *r, const struct dh_argv *in, int *i, struc
     const char *word = in->at[*i], *value = NULL, *next = NULL;
     if (word[0] != '-' || !word[1]) {
         r->n_inputs++;
-        add_word(r, DH_WORD_FILE, word, NULL);
+        add_word(r, DH_LINK_WORD_FILE, word, NULL);
         return true;
     }
     const struct valued *v = find_valued(word, &value);
@@ -314,13 +314,13 @@ void dh_link_line_release(struct dh_link_line *l)
 void dh_link_word_write(const struct dh_link_word *w, struct dh_argv *out)
 {
     switch (w->kind) {
-    case DH_WORD_LIBRARY:
+    case DH_LINK_WORD_LIBRARY:
         dh_argv_addf(out, "-l%s", w->text);
         break;
-    case DH_WORD_SEARCH:
+    case DH_LINK_WORD_SEARCH_PATH:
         dh_argv_addf(out, "-L%s", w->text);
         break;
-    case DH_WORD_READS:
+    case DH_LINK_WORD_FILE_OPTION:
         /* -T knows no '='. */
         if (!w->option[1] || !strcmp(w->option, "dT")) {
             dh_argv_addf(out, "-%s", w->option);
@@ -328,8 +328,8 @@ void dh_link_word_write(const struct dh_link_word *w, struct dh_argv *out)
         } else
             dh_argv_addf(out, "--%s=%s", w->option, w->text);
         break;
-    case DH_WORD_OPTION:
-    case DH_WORD_FILE:
+    case DH_LINK_WORD_OPTION:
+    case DH_LINK_WORD_FILE:
         dh_argv_add(out, w->text);
         break;
     }
@@ -365,7 +365,7 @@ char *dh_link_line_find_library(const struct dh_link_line *l, const struct dh_li
     /* -L counts for every -l of the line, whatever the order. */
     for (size_t i = 0; i < l->words.n; i++) {
         const struct dh_link_word *s = &l->words.at[i];
-        if (s->kind != DH_WORD_SEARCH)
+        if (s->kind != DH_LINK_WORD_SEARCH_PATH)
             continue;
         char *path = search_one(l, s->text, w->text, w->prefers_static);
         if (path)

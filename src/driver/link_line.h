@@ -1,5 +1,5 @@
-/* Reads the command line clang gives its linker. Layer: driver. Every word keeps its place, because order is meaning
- * to a linker. Owns copies. */
+/* The linker's command line as clang writes it, word by word in order, because order matters to linkers. Layer: driver.
+ * Owns copies. */
 #ifndef DH_DRIVER_LINK_LINE_H
 #define DH_DRIVER_LINK_LINE_H
 
@@ -10,18 +10,18 @@
 #include <stdbool.h>
 
 enum dh_link_word_kind {
-    DH_WORD_OPTION,  /* stays as it is */
-    DH_WORD_FILE,    /* an input named by path */
-    DH_WORD_LIBRARY, /* -lNAME; text = NAME */
-    DH_WORD_SEARCH,  /* -L FOLDER; text = FOLDER */
-    DH_WORD_READS    /* an option that names a file the linker reads; text = the file, option = its prefix */
+    DH_LINK_WORD_OPTION,      /* stays as it is */
+    DH_LINK_WORD_FILE,        /* an input named by path */
+    DH_LINK_WORD_LIBRARY,     /* -lNAME; text = NAME */
+    DH_LINK_WORD_SEARCH_PATH, /* -L FOLDER; text = FOLDER */
+    DH_LINK_WORD_FILE_OPTION  /* an option that names a file the linker reads; text = the file, option = its prefix */
 };
 
 struct dh_link_word {
     enum dh_link_word_kind kind;
     char *text;
-    char *option;        /* DH_WORD_READS only */
-    bool prefers_static; /* -Bstatic in force, for -l */
+    char *option;        /* DH_LINK_WORD_FILE_OPTION only */
+    bool prefers_static; /* of -l: after -Bstatic */
 };
 
 enum dh_link_output { DH_LINK_EXECUTABLE, DH_LINK_PIE, DH_LINK_SHARED, DH_LINK_RELOCATABLE };
@@ -42,7 +42,7 @@ bool dh_link_line_read(struct dh_link_line *l, int argc, char **argv, struct dh_
 void dh_link_line_release(struct dh_link_line *l);
 /* Adds the words as a command line again. */
 void dh_link_word_write(const struct dh_link_word *w, struct dh_argv *out);
-/* The file -lNAME stands for at this place of the line, or NULL. Owned by the caller. */
+/* The file that -lNAME resolves to at this place of the line, or NULL. Owned by the caller. */
 char *dh_link_line_find_library(const struct dh_link_line *l, const struct dh_link_word *w);
 
 #endif

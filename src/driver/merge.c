@@ -2,10 +2,10 @@
 
 #include "base/str.h"
 #include "driver/passes.h"
-#include "driver/retain.h"
+#include "driver/used_symbols.h"
 #include "image/elf_image.h"
 #include "ir/annotations.h"
-#include "ir/mark.h"
+#include "ir/name_hints.h"
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/DebugInfo.h>
@@ -23,7 +23,7 @@ struct merging {
     struct dh_merged *out;
     const struct dh_link_line *line;
     DH_VEC(struct unit) units;
-    const struct dh_input *input;
+    const struct dh_link_input *input;
 };
 
 static char *diagnostic; /* first error of the context at work */
@@ -97,7 +97,7 @@ struct foreign {
 
 static void notice_foreign(void *arg, const struct dh_elf_symbol *s)
 {
-    /* Code generation and sanitizers add these; they are made again. */
+    /* Code generation and sanitizers add these, and will again. */
     static const char *const made[] = {"DW.ref.", "__asan_",   "___asan_", "__odr_asan",
                                        "asan.",   "__emutls_", "__ubsan_"};
     struct foreign *f = arg;
@@ -109,13 +109,13 @@ static void notice_foreign(void *arg, const struct dh_elf_symbol *s)
     f->found = f->found || !dh_names_has(f->known, s->name);
 }
 
-/* ld -r may have put assembly and bitcode into one object: its symbols tell. */
-static bool is_mixed(const struct dh_input *in, const struct merging *g, size_t first)
+/* ld -r may have put assembly and bitcode into one object: it defines symbols that its bitcode does not. */
+static bool is_mixed(const struct dh_link_input *in, const struct merging *g, size_t first)
 {
     struct dh_names known = {0};
     for (size_t i = first; i < g->units.n; i++) {
         note_names(g->units.at[i].module, &known);
-        dh_note_assembly_words(g->units.at[i].module, &known);
+        dh_collect_assembly_symbols(g->units.at[i].module, &known);
     }
     struct foreign f = {.known = &known};
     struct dh_elf e;
@@ -150,7 +150,7 @@ static void add_unit_name(LLVMModuleRef m, struct dh_str *units)
 }
 
 /* Per unit, while it is still as the compiler made it. */
-static void prepare_input(struct merging *g, const struct dh_input *in, size_t first)
+static void prepare_input(struct merging *g, const struct dh_link_input *in, size_t first)
 {
     struct dh_names defined = {0};
     struct dh_elf e;
@@ -160,9 +160,9 @@ static void prepare_input(struct merging *g, const struct dh_input *in, size_t f
         dh_elf_release(&e);
     }
     for (size_t i = first; i < g->units.n; i++) {
-        dh_retain(g->units.at[i].module, &defined);
+        dh_mark_used_symbols(g->units.at[i].module, &defined);
         dh_ir_read_annotations(g->units.at[i].module);
-        dh_ir_mark_names(g->units.at[i].module);
+        dh_ir_add_name_hints(g->units.at[i].module);
         dh_ir_inline_atomics(g->units.at[i].module);
         add_unit_name(g->units.at[i].module, &g->out->units);
     }
@@ -170,7 +170,7 @@ static void prepare_input(struct merging *g, const struct dh_input *in, size_t f
     dh_err_release(&ignored);
 }
 
-static bool parse_input(struct merging *g, struct dh_input *in, struct dh_err *err)
+static bool parse_input(struct merging *g, struct dh_link_input *in, struct dh_err *err)
 {
     size_t first = g->units.n;
     g->input = in;
@@ -179,7 +179,7 @@ static bool parse_input(struct merging *g, struct dh_input *in, struct dh_err *e
             dh_str_addf(&g->out->units, "native %s\n", in->name);
         return true;
     }
-    if (!dh_input_each_stream(in, g->line->level, parse_stream, g, err))
+    if (!dh_link_input_each_bitcode(in, g->line->level, parse_stream, g, err))
         return false;
     if (is_mixed(in, g, first)) {
         while (g->units.n > first)
@@ -299,7 +299,7 @@ static void separate_wrapped(LLVMModuleRef m, const char *name)
     free(own);
 }
 
-bool dh_merge(struct dh_merged *m, struct dh_inputs *in, const struct dh_link_line *line, struct dh_err *err)
+bool dh_merge(struct dh_merged *m, struct dh_link_inputs *in, const struct dh_link_line *line, struct dh_err *err)
 {
     *m = (struct dh_merged){.context = dh_context_new(), .level = '0'};
     struct merging g = {.out = m, .line = line};
@@ -368,7 +368,7 @@ bool dh_internalise(LLVMModuleRef m, const struct dh_names *keep, struct dh_err 
         dh_names_add(&all, keep->of.at[i].key);
     for (size_t i = 0; i < sizeof called_by_code_generation / sizeof *called_by_code_generation; i++)
         dh_names_add(&all, called_by_code_generation[i]);
-    dh_note_assembly_words(m, &all);
+    dh_collect_assembly_symbols(m, &all);
     keep_sections(m, &all);
     struct dh_str passes = {0};
     dh_str_add(&passes, "internalize<");

@@ -1,34 +1,27 @@
 #include "driver/partition.h"
 
-#include "base/names.h"
+#include "base/alloc.h"
+#include "base/set.h"
 #include "base/str.h"
 
 #include <llvm-c/Comdat.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SMALLEST_PART = 12000 /* instructions; below, a second process costs more than it saves */ };
 
-/* While planning, functions are found by address. */
 struct planning {
     LLVMModuleRef m;
     struct dh_partition *p;
-    struct {
-        LLVMValueRef function;
-        unsigned part;
-    } *slots; /* open addressing by pointer */
-    size_t cap;
+    struct dh_u64_map parts; /* by function with a body */
 };
 
-static size_t slot_of(const struct planning *g, LLVMValueRef f)
+static unsigned part_of(const struct planning *g, LLVMValueRef f)
 {
-    size_t i = ((uintptr_t)f >> 4) * 0x9E3779B97F4A7C15u & (g->cap - 1);
-    while (g->slots[i].function && g->slots[i].function != f)
-        i = (i + 1) & (g->cap - 1);
-    return i;
+    const uint64_t *part = dh_u64_map_find(&g->parts, (uintptr_t)f);
+    return part ? (unsigned)*part : 0;
 }
 
 static size_t instructions(LLVMValueRef f)
@@ -62,9 +55,9 @@ static void pin(struct planning *g, LLVMValueRef v, unsigned depth)
     if (!v || depth > 64)
         return;
     if (LLVMIsAFunction(v)) {
-        size_t s = slot_of(g, v);
-        if (g->slots[s].function)
-            g->slots[s].part = 0;
+        uint64_t *part = dh_u64_map_find(&g->parts, (uintptr_t)v);
+        if (part)
+            *part = 0;
         return;
     }
     if (LLVMIsABlockAddress(v)) {
@@ -108,27 +101,24 @@ static void pin_all(struct planning *g)
 /* The linker keeps one group of a comdat and drops the others whole: members must not be separated. */
 static void pin_shared_comdats(struct planning *g)
 {
-    struct dh_names seen = {0}, shared = {0};
-    char key[32];
+    struct dh_u64_set seen = {0}, shared = {0};
     for (int pass = 0; pass < 2; pass++) {
         for (LLVMValueRef v = LLVMGetFirstGlobal(g->m); v; v = LLVMGetNextGlobal(v))
-            if (!pass && LLVMGetComdat(v)) {
-                snprintf(key, sizeof key, "%p", (void *)LLVMGetComdat(v));
-                dh_names_add(&shared, key);
-            }
+            if (!pass && LLVMGetComdat(v))
+                dh_u64_set_add_pointer(&shared, LLVMGetComdat(v));
         for (LLVMValueRef f = LLVMGetFirstFunction(g->m); f; f = LLVMGetNextFunction(f)) {
-            if (!LLVMGetComdat(f))
+            LLVMComdatRef comdat = LLVMGetComdat(f);
+            if (!comdat)
                 continue;
-            snprintf(key, sizeof key, "%p", (void *)LLVMGetComdat(f));
-            if (pass && dh_names_has(&shared, key))
+            if (pass && dh_u64_set_has_pointer(&shared, comdat))
                 pin(g, f, 0);
-            else if (!pass && dh_names_has(&seen, key))
-                dh_names_add(&shared, key);
-            dh_names_add(&seen, key);
+            else if (!pass && dh_u64_set_has_pointer(&seen, comdat))
+                dh_u64_set_add_pointer(&shared, comdat);
+            dh_u64_set_add_pointer(&seen, comdat);
         }
     }
-    dh_names_release(&seen);
-    dh_names_release(&shared);
+    dh_u64_set_release(&seen);
+    dh_u64_set_release(&shared);
 }
 
 static void assign(struct planning *g, size_t total)
@@ -137,9 +127,7 @@ static void assign(struct planning *g, size_t total)
     for (LLVMValueRef f = LLVMGetFirstFunction(g->m); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f))
             continue;
-        size_t s = slot_of(g, f);
-        g->slots[s].function = f;
-        g->slots[s].part = is_bound(f) ? 0 : (unsigned)(done * g->p->n / (total + 1));
+        *dh_u64_map_at(&g->parts, (uintptr_t)f) = is_bound(f) ? 0 : done * g->p->n / (total + 1);
         done += instructions(f);
     }
     pin_all(g);
@@ -153,10 +141,10 @@ static bool used_elsewhere(const struct planning *g, LLVMValueRef v, unsigned pa
         LLVMValueRef user = LLVMGetUser(u);
         if (LLVMIsAInstruction(user)) {
             LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
-            if (g->slots[slot_of(g, f)].part != part)
+            if (part_of(g, f) != part)
                 return true;
         } else if (LLVMIsAFunction(user)) { /* personality, prefix data */
-            if (g->slots[slot_of(g, user)].part != part)
+            if (part_of(g, user) != part)
                 return true;
         } else if (LLVMIsAGlobalVariable(user) || LLVMIsAGlobalAlias(user) || LLVMIsAGlobalIFunc(user)) {
             if (part != 0)
@@ -198,7 +186,7 @@ static void expose(struct planning *g)
     for (LLVMValueRef f = LLVMGetFirstFunction(g->m); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f))
             continue;
-        unsigned part = g->slots[slot_of(g, f)].part;
+        unsigned part = part_of(g, f);
         if (is_local(f) && used_elsewhere(g, f, part, 0))
             make_visible(f);
         else if (LLVMGetLinkage(f) == LLVMLinkOnceODRLinkage)
@@ -218,7 +206,7 @@ static void expose(struct planning *g)
     }
 }
 
-/* Tests split small programs, too. */
+/* Tests set it, to split small programs. */
 static size_t smallest_part(void)
 {
     const char *set = getenv("DEADHEAT_SMALLEST_PART");
@@ -226,7 +214,7 @@ static size_t smallest_part(void)
     return n > 0 ? (size_t)n : SMALLEST_PART;
 }
 
-void dh_partition_plan(struct dh_partition *p, LLVMModuleRef m, unsigned max)
+void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned max)
 {
     *p = (struct dh_partition){.n = 1};
     size_t total = 0, functions = 0;
@@ -238,19 +226,14 @@ void dh_partition_plan(struct dh_partition *p, LLVMModuleRef m, unsigned max)
     p->n = parts < 1 ? 1 : parts > max ? max : (unsigned)parts;
     if (p->n == 1)
         return;
-    struct planning g = {.m = m, .p = p, .cap = 64};
-    while (g.cap < functions * 2)
-        g.cap *= 2;
-    g.slots = calloc(g.cap, sizeof *g.slots);
-    p->of_function = calloc(functions + 1, sizeof *p->of_function);
-    if (!g.slots || !p->of_function)
-        abort();
+    struct planning g = {.m = m, .p = p};
+    p->of_function = dh_xcalloc(functions, sizeof *p->of_function);
     assign(&g, total);
     expose(&g);
     size_t i = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        p->of_function[i++] = LLVMIsDeclaration(f) ? 0 : g.slots[slot_of(&g, f)].part;
-    free(g.slots);
+        p->of_function[i++] = LLVMIsDeclaration(f) ? 0 : part_of(&g, f);
+    dh_u64_map_release(&g.parts);
 }
 
 /* An alias or ifunc of part 0 becomes a declaration elsewhere; globaldce removes what is left of it. */

@@ -1,5 +1,5 @@
-/* Splits a module over several processes for code generation. Layer: driver (LLVM).
- * Plan in the parent, then fork; each child keeps its share of the in-memory module. Partition 0 has all variables. */
+/* Splits a module for parallel code generation. Layer: driver (LLVM). The parent assigns functions to parts and forks;
+ * each child keeps its part of the module in memory. Part 0 has all variables. */
 #ifndef DH_DRIVER_PARTITION_H
 #define DH_DRIVER_PARTITION_H
 
@@ -10,9 +10,9 @@ struct dh_partition {
     unsigned *of_function; /* by order in the module */
 };
 
-/* At most `max` parts, one for small programs. Makes visible (hidden) what one part uses of another. */
-void dh_partition_plan(struct dh_partition *p, LLVMModuleRef m, unsigned max);
-/* Removes everything but part k; of no use to the caller's other parts afterwards. */
+/* At most `max` parts, one for small programs. Local symbols that another part uses get hidden visibility. */
+void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned max);
+/* Removes everything but part k from the module. */
 void dh_partition_keep(const struct dh_partition *p, LLVMModuleRef m, unsigned k);
 void dh_partition_release(struct dh_partition *p);
 

@@ -8,14 +8,15 @@
 
 bool dh_passes_run(LLVMModuleRef m, const char *passes, struct dh_err *err);
 
-/* Locals become values, so that what is left is memory others can see: sites are numbered after this. */
+/* SROA: locals become registers, so that the loads and stores left are of memory that threads may share. Sites are
+ * numbered after this. */
 bool dh_passes_promote(LLVMModuleRef m, struct dh_err *err);
 /* Inlining and scalar simplification; late hooks are placed after this. */
 bool dh_passes_simplify(LLVMModuleRef m, char level, struct dh_err *err);
-/* Coverage counters, where -fprofile-arcs or -fprofile-instr-generate asked for them; after hooks were placed, so that
+/* Coverage counters of -fprofile-arcs and -fprofile-instr-generate; after hooks were placed, so that
  * the counters, which are never synchronised, are no sites. */
 bool dh_passes_coverage(LLVMModuleRef m, struct dh_err *err);
-/* Inline hooks, vectorisation and the rest; then, if asked, AddressSanitizer. */
+/* Inlines hooks, vectorises and finishes the pipeline; with `asan`, AddressSanitizer's pass follows. */
 bool dh_passes_optimise(LLVMModuleRef m, char level, bool asan, struct dh_err *err);
 
 #endif

@@ -29,8 +29,8 @@ static const struct {
 
 static const struct {
     const char *name;
-    enum dh_tally_of tally;
-} tally_names[] = {{"count-events", DH_TALLY_OF_EVENTS}, {"count-checks", DH_TALLY_OF_CHECKS}};
+    enum dh_count_mode tally;
+} tally_names[] = {{"count-events", DH_COUNT_EVENTS}, {"count-checks", DH_COUNT_CHECKS}};
 
 static bool is_word(const char *name, const char *at, size_t n)
 {

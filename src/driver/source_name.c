@@ -1,8 +1,9 @@
 #include "driver/source_name.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "driver/merge.h"
-#include "driver/object.h"
+#include "driver/object_bitcode.h"
 #include "host/file.h"
 
 #include <elf.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-char *dh_map_path(const struct dh_argv *words, const char *path)
+char *dh_prefix_map_path(const struct dh_argv *words, const char *path)
 {
     static const char *const options[] = {"-ffile-prefix-map=", "-fdebug-prefix-map="};
     for (int i = words->n; i-- > 0;)
@@ -40,7 +41,7 @@ static LLVMMemoryBufferRef renamed_bitcode(const struct renaming *r, const struc
     return LLVMWriteBitcodeToMemoryBuffer(m);
 }
 
-/* Section headers are found again by the section's place, as libelf does not tell where they are. */
+/* Section headers are searched by the section's offset, because libelf does not expose their addresses. */
 static bool move_section(struct dh_bytes *file, const struct dh_elf_section *s, LLVMMemoryBufferRef content)
 {
     Elf64_Ehdr *h = (void *)file->at;
@@ -52,9 +53,7 @@ static bool move_section(struct dh_bytes *file, const struct dh_elf_section *s, 
         memset(file->at + old, 0, s->n);
         section->sh_offset = end;
         section->sh_size = n;
-        uint8_t *grown = realloc(file->at, end + n);
-        if (!grown)
-            abort();
+        uint8_t *grown = dh_xrealloc(file->at, end + n, 1);
         memset(grown + file->n, 0, end - file->n);
         memcpy(grown + end, LLVMGetBufferStart(content), n);
         *file = (struct dh_bytes){.at = grown, .n = end + n};

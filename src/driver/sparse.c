@@ -1,11 +1,12 @@
 #include "driver/sparse.h"
 
 #include "analysis/race_free_proofs.h"
+#include "base/alloc.h"
 #include "base/str.h"
+#include "driver/clone_trial.h"
 #include "driver/merge.h"
-#include "driver/tryout.h"
 #include "host/process.h"
-#include "ir/model.h"
+#include "ir/model_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 static const char magic[8] = "DHSAFE03";
 
-/* Followed by copies (functions, redirects, marks: driver/special.h) and one byte for each site. */
+/* Followed by clones (functions, redirects, proofs: driver/apply_clones.h) and one byte for each site. */
 struct part {
     char magic[8];
     uint32_t n_sites, accesses, race, private, unit;
@@ -25,25 +26,25 @@ struct part {
 };
 
 /* Shared with the child. */
-struct learned {
+struct result {
     struct part part;
-    bool done; /* what is safe is known; copies may still be tried out */
-    struct dh_tryout tryout;
+    bool done; /* the proofs are complete; the trial of clones may follow */
+    struct dh_clone_trial tryout;
     uint8_t of_site[];
 };
 
-struct learning {
+struct analysis {
     LLVMModuleRef module;
-    struct learned *to;
+    struct result *to;
     const struct dh_site_table *sites;
     uint64_t also;
     bool asked;
 };
 
-/* Of processor time, enough for the largest programs tried; whoever needs more has everything watched. */
+/* Limits of processor time, enough for the largest programs tried; beyond them a program is checked fully. */
 enum { SECONDS = 60, SECONDS_UNASKED = 10, INSTRUCTIONS_UNASKED = 100000 };
 
-/* Whatever keeps its name after the link has made all others local is used by code without bitcode. */
+/* A symbol that is still external after internalising is used by code without bitcode. */
 static bool is_local(LLVMValueRef v)
 {
     LLVMLinkage l = LLVMGetLinkage(v);
@@ -51,10 +52,10 @@ static bool is_local(LLVMValueRef v)
     const char *name = LLVMGetValueName2(v, &n);
     return LLVMIsDeclaration(v) || l == LLVMInternalLinkage || l == LLVMPrivateLinkage ||
            l == LLVMAvailableExternallyLinkage || strcmp(name, "main") == 0 || dh_starts_with(name, "llvm.") ||
-           dh_safe_is_standard(name);
+           dh_is_cxx_library_copy(name);
 }
 
-static bool is_closed(struct learning *l)
+static bool is_closed(struct analysis *l)
 {
     LLVMValueRef open = NULL;
     size_t n;
@@ -67,7 +68,7 @@ static bool is_closed(struct learning *l)
     return !open;
 }
 
-/* What annotations say of threads, locks and owners is believed by the detector alone. */
+/* Only the detector understands what annotations declare about threads, locks and owners. */
 static bool is_annotation(const char *name)
 {
     static const char *const begins[] = {"__tsan_",           "Annotate",        "WTFAnnotate", "__deadheat_transfer",
@@ -78,7 +79,7 @@ static bool is_annotation(const char *name)
     return false;
 }
 
-static bool is_annotated(struct learning *l)
+static bool is_annotated(struct analysis *l)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f; f = LLVMGetNextFunction(f)) {
         size_t n;
@@ -115,7 +116,7 @@ static bool has_part(LLVMValueRef v, unsigned depth)
     return false;
 }
 
-/* Joined of several integers that are narrower than a pointer, in which pointers are not followed. */
+/* A pointer composed of integers narrower than a pointer, through which pointers are not followed. */
 static bool is_pieced(LLVMValueRef v)
 {
     return LLVMIsABinaryOperator(v) && has_part(LLVMGetOperand(v, 0), 0) && has_part(LLVMGetOperand(v, 1), 0);
@@ -141,7 +142,7 @@ static const char *why_not_function(LLVMValueRef f)
     return why;
 }
 
-/* The linker's names for all that lies in a section, and assembly: other names of what the program has. */
+/* Section bounds and assembly alias the program's variables. */
 static const char *why_not_module(LLVMModuleRef m)
 {
     size_t n;
@@ -155,7 +156,7 @@ static const char *why_not_module(LLVMModuleRef m)
     return NULL;
 }
 
-static bool is_followed(struct learning *l)
+static bool is_followed(struct analysis *l)
 {
     const char *why = why_not_module(l->module);
     for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f && !why; f = LLVMGetNextFunction(f))
@@ -165,7 +166,7 @@ static bool is_followed(struct learning *l)
     return !why;
 }
 
-static bool is_affordable(struct learning *l)
+static bool is_affordable(struct analysis *l)
 {
     uint64_t n = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f && !l->asked; f = LLVMGetNextFunction(f))
@@ -180,13 +181,13 @@ static bool is_affordable(struct learning *l)
 
 static uint8_t *elements_of(const struct dh_site_table *t)
 {
-    uint8_t *all = malloc(t->n_sites + 1);
-    for (uint32_t i = 0; all && i < t->n_sites; i++)
+    uint8_t *all = dh_xmalloc(t->n_sites);
+    for (uint32_t i = 0; i < t->n_sites; i++)
         all[i] = dh_site_is_element(t, &t->sites[i]);
     return all;
 }
 
-static void copy_result(struct learned *to, const struct dh_safe *safe)
+static void copy_result(struct result *to, const struct dh_race_free *safe)
 {
     to->part.accesses = safe->accesses;
     to->part.race = safe->race;
@@ -197,59 +198,60 @@ static void copy_result(struct learned *to, const struct dh_safe *safe)
     to->done = true;
 }
 
-/* Looking twice must not take longer than there is. */
+/* The trial of clones analyses once more; it must fit into the limit. */
 static bool has_time(rlim_t seconds)
 {
     return (rlim_t)(clock() / CLOCKS_PER_SEC) < seconds * 2 / 5;
 }
 
-static void look(struct learning *l, const struct dh_models *models, const struct dh_program *program, rlim_t seconds)
+static void analyse(struct analysis *l, const struct dh_library_models *models, const struct dh_program *program,
+                    rlim_t seconds)
 {
-    struct dh_special special = {0};
-    struct dh_safe safe;
-    uint8_t *copyable = dh_tryout_copyable(l->module, program), *elements = elements_of(l->sites);
-    struct dh_safe_question q = {.n_sites = l->to->part.n_sites,
-                                 .elements = elements,
-                                 .also = l->also,
-                                 .special = &special,
-                                 .copyable = copyable};
-    dh_safe_find(&safe, program, &q);
+    struct dh_function_clones special = {0};
+    struct dh_race_free safe;
+    uint8_t *copyable = dh_clonable_functions(l->module, program), *elements = elements_of(l->sites);
+    struct dh_race_free_query q = {.n_sites = l->to->part.n_sites,
+                                   .elements = elements,
+                                   .also = l->also,
+                                   .special = &special,
+                                   .copyable = copyable};
+    dh_race_free_find(&safe, program, &q);
     copy_result(l->to, &safe);
     if (has_time(seconds))
-        dh_tryout_run(&l->to->tryout, l->module, models, program, &safe, &special, l->also);
-    dh_safe_release(&safe);
-    dh_special_release(&special);
+        dh_clone_trial_run(&l->to->tryout, l->module, models, program, &safe, &special, l->also);
+    dh_race_free_release(&safe);
+    dh_function_clones_release(&special);
     free(copyable);
     free(elements);
 }
 
-static bool learn_in_child(void *arg, struct dh_err *err)
+static bool analyse_in_child(void *arg, struct dh_err *err)
 {
-    struct learning *l = arg;
+    struct analysis *l = arg;
     rlim_t seconds = l->asked ? SECONDS : SECONDS_UNASKED;
     struct rlimit time = {seconds, seconds};
-    struct dh_models models;
+    struct dh_library_models models;
     struct dh_program program;
     if (!is_affordable(l) || !is_closed(l) || !is_followed(l) || is_annotated(l))
         return true;
     setrlimit(RLIMIT_CPU, &time);
-    dh_models_init(&models);
-    dh_special_number(l->module, l->to->part.n_sites);
-    bool ok = dh_ir_model(l->module, &models, false, true, &program, err);
+    dh_library_models_init(&models);
+    dh_clones_number_calls(l->module, l->to->part.n_sites);
+    bool ok = dh_ir_read_model(l->module, &models, false, true, &program, err);
     if (ok)
-        look(l, &models, &program, seconds);
-    dh_special_unnumber(l->module, l->to->part.n_sites);
+        analyse(l, &models, &program, seconds);
+    dh_clones_unnumber_calls(l->module, l->to->part.n_sites);
     dh_program_release(&program);
-    dh_models_release(&models);
+    dh_library_models_release(&models);
     return ok;
 }
 
-/* What was found, without what was not filled. */
-static struct dh_bytes write_part(const struct learned *l)
+/* The part without unused entries of its arrays. */
+static struct dh_bytes write_part(const struct result *l)
 {
     struct dh_str out = {0};
     struct part part = l->part;
-    const struct dh_tryout *t = &l->tryout;
+    const struct dh_clone_trial *t = &l->tryout;
     part.n_copies = t->n_copies;
     part.n_redirects = t->n_redirects;
     part.n_marks = t->n_copies ? t->n_marks : 0;
@@ -264,8 +266,8 @@ static struct dh_bytes write_part(const struct learned *l)
     return dh_bytes_take(&out);
 }
 
-/* The child failed; what it had found before it tried copies out is good. */
-static void recover(struct learned *l, const struct dh_err *err)
+/* The child failed; proofs that were complete before the trial of clones are valid. */
+static void recover(struct result *l, const struct dh_err *err)
 {
     memset(&l->tryout, 0, sizeof l->tryout);
     if (l->done)
@@ -275,18 +277,18 @@ static void recover(struct learned *l, const struct dh_err *err)
     snprintf(l->part.gave_up, sizeof l->part.gave_up, "%s", err->text ? err->text : "the analysis failed");
 }
 
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked)
+struct dh_bytes dh_sparse_analyse(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked)
 {
     uint32_t n_sites = t->n_sites;
-    size_t n = sizeof(struct learned) + n_sites;
+    size_t n = sizeof(struct result) + n_sites;
     struct dh_err err = {0};
-    struct learned *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct result *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (to == MAP_FAILED)
         return (struct dh_bytes){0};
     memcpy(to->part.magic, magic, sizeof magic);
     to->part.n_sites = n_sites;
-    struct learning l = {m, to, t, also, asked};
-    if (!dh_child_run("the analysis", learn_in_child, &l, &err))
+    struct analysis l = {m, to, t, also, asked};
+    if (!dh_child_run("the analysis", analyse_in_child, &l, &err))
         recover(to, &err);
     dh_err_release(&err);
     struct dh_bytes all = write_part(to);
@@ -294,10 +296,10 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, 
     return all;
 }
 
-bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
-                          struct dh_bytes *part, struct dh_str *copies, struct dh_err *err)
+bool dh_sparse_analyse_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
+                               struct dh_bytes *part, struct dh_str *copies, struct dh_err *err)
 {
-    struct dh_sparse_facts facts;
+    struct dh_sparse_proofs proofs;
     struct dh_bytes module;
     if (!dh_container_read(c, DH_PART_MODULE, &module, err))
         return false;
@@ -306,42 +308,42 @@ bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_tab
     if (!m)
         return false;
     LLVMSetIsNewDbgInfoFormat(m, 0);
-    *part = dh_sparse_learn(m, t, also, true);
-    if (dh_sparse_read(part, &facts))
-        dh_special_describe(m, &facts.copies, t->n_sites, copies);
+    *part = dh_sparse_analyse(m, t, also, true);
+    if (dh_sparse_read(part, &proofs))
+        dh_clones_describe(m, &proofs.copies, t->n_sites, copies);
     return true;
 }
 
-bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_facts *facts)
+bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_proofs *proofs)
 {
     const struct part *part = (const struct part *)b->at;
     if (b->n < sizeof *part || memcmp(part->magic, magic, sizeof magic) != 0 || part->gave_up[sizeof part->gave_up - 1])
         return false;
     const uint32_t *functions = (const uint32_t *)(part + 1);
-    const struct dh_redirect *redirects = (const struct dh_redirect *)(functions + part->n_copies);
-    const struct dh_copy_mark *marks = (const struct dh_copy_mark *)(redirects + part->n_redirects);
+    const struct dh_clone_redirect *redirects = (const struct dh_clone_redirect *)(functions + part->n_copies);
+    const struct dh_clone_proof *marks = (const struct dh_clone_proof *)(redirects + part->n_redirects);
     uint64_t n = sizeof *part + (uint64_t)part->n_copies * sizeof *functions +
                  (uint64_t)part->n_redirects * sizeof *redirects + (uint64_t)part->n_marks * sizeof *marks +
                  part->n_sites;
     if (n != b->n)
         return false;
-    struct dh_copies copies = {.functions = functions,
-                               .redirects = redirects,
-                               .marks = marks,
-                               .n = part->n_copies,
-                               .n_redirects = part->n_redirects,
-                               .n_marks = part->n_marks,
-                               .n_functions = part->n_functions,
-                               .size = part->size,
-                               .added = part->added};
-    *facts = (struct dh_sparse_facts){.of_site = (const uint8_t *)(marks + part->n_marks),
-                                      .n_sites = part->n_sites,
-                                      .accesses = part->accesses,
-                                      .race = part->race,
-                                      .private = part->private,
-                                      .unit = part->unit,
-                                      .gave_up = part->gave_up,
-                                      .copies = copies};
+    struct dh_program_clones copies = {.functions = functions,
+                                       .redirects = redirects,
+                                       .marks = marks,
+                                       .n = part->n_copies,
+                                       .n_redirects = part->n_redirects,
+                                       .n_marks = part->n_marks,
+                                       .n_functions = part->n_functions,
+                                       .size = part->size,
+                                       .added = part->added};
+    *proofs = (struct dh_sparse_proofs){.of_site = (const uint8_t *)(marks + part->n_marks),
+                                        .n_sites = part->n_sites,
+                                        .accesses = part->accesses,
+                                        .race = part->race,
+                                        .private = part->private,
+                                        .unit = part->unit,
+                                        .gave_up = part->gave_up,
+                                        .copies = copies};
     return true;
 }
 
@@ -351,48 +353,46 @@ bool dh_sparse_wanted(const struct dh_plan *plan)
            plan->everywhere & (DH_CLASS_RACE | DH_CLASS_CONSISTENCY);
 }
 
-/* Classes that a site may do without. */
+/* Hook classes that a site does not need. */
 static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t, const struct dh_site *s,
                        unsigned safety)
 {
     unsigned all = 0;
     if (plan->degree == DH_DEGREE_ALL)
         safety = 0;
-    if (safety & DH_SAFE_RACE)
+    if (safety & DH_PROVEN_RACE_FREE)
         all |= DH_CLASS_RACE;
-    if (safety & (DH_SAFE_PRIVATE | DH_SAFE_UNIT))
+    if (safety & (DH_PROVEN_PRIVATE | DH_PROVEN_CONSISTENT))
         all |= DH_CLASS_CONSISTENCY;
     if (plan->no_arrays && dh_site_is_element(t, s))
         all |= DH_CLASS_RACE | DH_CLASS_CONSISTENCY;
     return all;
 }
 
-/* Activations matter for nothing but the consistency detector's own accesses, unless events are recorded. */
+/* Only the consistency detector needs activations, unless events are recorded. */
 static bool spares_scope(const struct dh_plan *plan, unsigned safety)
 {
     unsigned others =
         plan->everywhere & ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE | DH_CLASS_CONSISTENCY | DH_CLASS_SCOPE);
-    unsigned quiet = plan->no_arrays ? DH_SAFE_SCOPE_NO_ARRAYS : DH_SAFE_SCOPE;
+    unsigned quiet = plan->no_arrays ? DH_PROVEN_SCOPE_NO_ARRAYS : DH_PROVEN_SCOPE;
     return !others && plan->everywhere & DH_CLASS_CONSISTENCY && plan->degree != DH_DEGREE_ALL && safety & quiet;
 }
 
-void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan)
+void dh_sparse_apply(const struct dh_sparse_proofs *proofs, const struct dh_site_table *t, struct dh_plan *plan)
 {
-    uint32_t n = t->n_sites < facts->n_sites ? t->n_sites : facts->n_sites;
-    if (*facts->gave_up && !plan->no_arrays)
+    uint32_t n = t->n_sites < proofs->n_sites ? t->n_sites : proofs->n_sites;
+    if (*proofs->gave_up && !plan->no_arrays)
         return;
-    uint16_t *bits = malloc((t->n_sites + 1) * sizeof *bits);
-    if (!bits)
-        abort();
+    uint16_t *bits = dh_xcalloc(t->n_sites, sizeof *bits);
     for (uint32_t i = 0; i < t->n_sites; i++)
         bits[i] = (uint16_t)dh_plan_classes(plan, i);
     for (uint32_t i = 0; i < n; i++) {
         enum dh_group group = dh_op_info(t->sites[i].op)->group;
         bool alive = group == DH_GROUP_ACCESS && bits[i] & DH_CLASS_RACE && plan->degree != DH_DEGREE_ALL &&
-                     facts->of_site[i] & DH_SAFE_ORDERED;
+                     proofs->of_site[i] & DH_PROVEN_ORDERED;
         if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY)
-            bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], facts->of_site[i]);
-        if (group == DH_GROUP_FUNCTION && spares_scope(plan, facts->of_site[i]))
+            bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], proofs->of_site[i]);
+        if (group == DH_GROUP_FUNCTION && spares_scope(plan, proofs->of_site[i]))
             bits[i] &= (uint16_t)~DH_CLASS_SCOPE;
         if (alive && bits[i] & DH_CLASS_RACE)
             bits[i] = (uint16_t)((bits[i] & ~DH_CLASS_RACE) | DH_CLASS_ALIVE);
@@ -403,8 +403,8 @@ void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_t
     plan->proven = true;
 }
 
-void dh_sparse_specialise(const struct dh_sparse_facts *facts, const struct dh_plan *plan, LLVMModuleRef m)
+void dh_sparse_apply_clones(const struct dh_sparse_proofs *proofs, const struct dh_plan *plan, LLVMModuleRef m)
 {
     if (plan->proven && plan->degree == DH_DEGREE_OPTIMIZED && !plan->no_copies && !plan->heal)
-        dh_special_apply(m, &facts->copies, facts->n_sites);
+        dh_clones_apply(m, &proofs->copies, proofs->n_sites);
 }

@@ -1,10 +1,10 @@
-/* Leaves out of a plan what the analysis of the whole program proves to be safe (003 §7.1.4). Layer: driver (LLVM).
- * What is proven does not depend on the plan and travels with the program (docs/formats/container.md, part "safe").
- * Libraries are open: who loads them may do anything with what they export, so everything stays. */
+/* Sparse instrumentation (003 §7.1.4): a plan does not check accesses that whole-program analysis proves race free.
+ * Layer: driver (LLVM). Proofs do not depend on the plan and are embedded in the program (docs/formats/container.md,
+ * part "safe"). Shared libraries are checked fully: programs unknown at the link may use what they export. */
 #ifndef DH_DRIVER_SPARSE_H
 #define DH_DRIVER_SPARSE_H
 
-#include "driver/special.h"
+#include "driver/apply_clones.h"
 #include "event/plan.h"
 #include "event/site.h"
 #include "host/err.h"
@@ -13,28 +13,28 @@
 
 #include <llvm-c/Core.h>
 
-/* Analyses the module, which is not changed, in a child: nothing it does can fail the caller. What it learned, also
- * that it gave up and why, as the part holds it. `also`: see analysis/race_free_proofs.h. `asked`: somebody waits for
- * it; else it is for every link and must cost little, so that large programs have everything watched. */
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked);
-/* The same of a program's embedded module; `copies`: its copies in words (driver/special.h). */
-bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
-                          struct dh_bytes *part, struct dh_str *copies, struct dh_err *err);
+/* Analyses the module, which is not changed, in a child, so that a crash does not fail the caller. Returns the part's
+ * bytes: the proofs, or why the analysis gave up. `also`: see analysis/race_free_proofs.h. `asked`: the user asked for
+ * it; otherwise large programs are not analysed, to keep links fast, and are checked fully. */
+struct dh_bytes dh_sparse_analyse(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked);
+/* The same of a program's embedded module; `copies` gets a description of its clones (driver/apply_clones.h). */
+bool dh_sparse_analyse_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
+                               struct dh_bytes *part, struct dh_str *copies, struct dh_err *err);
 
-struct dh_sparse_facts {
-    const uint8_t *of_site; /* dh_safety, analysis/race_free_proofs.h */
+struct dh_sparse_proofs {
+    const uint8_t *of_site; /* dh_access_proof, analysis/race_free_proofs.h */
     uint32_t n_sites, accesses, race, private, unit;
     const char *gave_up; /* "" = no */
-    struct dh_copies copies;
+    struct dh_program_clones copies;
 };
 /* Points into the part; false when it is damaged. */
-bool dh_sparse_read(const struct dh_bytes *part, struct dh_sparse_facts *facts);
+bool dh_sparse_read(const struct dh_bytes *part, struct dh_sparse_proofs *proofs);
 
-/* Whether the plan leaves anything out at all. */
+/* Whether the plan is sparse at all. */
 bool dh_sparse_wanted(const struct dh_plan *plan);
-/* plan->bits is made when there is none; whoever made it owns it. */
-void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan);
-/* Then: functions get their copies, if the plan is for them. */
-void dh_sparse_specialise(const struct dh_sparse_facts *facts, const struct dh_plan *plan, LLVMModuleRef m);
+/* Clears plan->bits of sites with proofs. plan->bits is replaced by a new array, which the caller frees. */
+void dh_sparse_apply(const struct dh_sparse_proofs *proofs, const struct dh_site_table *t, struct dh_plan *plan);
+/* After that: makes the function clones, if the plan wants them. */
+void dh_sparse_apply_clones(const struct dh_sparse_proofs *proofs, const struct dh_plan *plan, LLVMModuleRef m);
 
 #endif

@@ -6,8 +6,8 @@
 #include "driver/passes.h"
 #include "event/heal.h"
 #include "host/resources.h"
+#include "instrument/counters.h"
 #include "instrument/instrument.h"
-#include "instrument/tally.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Objects with debug information are at most so many times as large; clang crashes when the disk is full. */
+/* OBJECT_PER_BITCODE: upper bound of an object's size by its bitcode's; clang crashes when the disk is full. */
 enum { MOST_PARTS = 8, OBJECT_PER_BITCODE = 4 };
 
 static void add_constant(LLVMModuleRef m, const char *name, LLVMValueRef value)
@@ -29,7 +29,7 @@ static void add_constant(LLVMModuleRef m, const char *name, LLVMValueRef value)
     LLVMSetVisibility(g, LLVMHiddenVisibility);
 }
 
-/* What the runtime asks the program about itself. */
+/* Constants by which the runtime knows variant, module id, tool, policy and number of sites. */
 static void add_identity(struct dh_variant *v)
 {
     LLVMContextRef c = LLVMGetModuleContext(v->module);
@@ -95,8 +95,8 @@ static bool is_production(const struct dh_variant *v)
     return v->plan->everywhere & DH_CLASS_PRODUCTION && is_executable(v);
 }
 
-/* Activations are placed before anything is inlined, their objects when that is done. */
-static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, struct dh_objects *objects,
+/* Hooks of activations are placed before inlining, the objects they work on after it. */
+static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, struct dh_scope_objects *objects,
                               struct dh_err *err)
 {
     struct dh_instrument_counts counts = {0};
@@ -107,12 +107,12 @@ static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, st
 }
 
 /* Libraries count nothing: their hooks are calls through a table. */
-static bool is_counting(const struct dh_variant *v, enum dh_tally_of what)
+static bool is_counting(const struct dh_variant *v, enum dh_count_mode what)
 {
     return v->plan->tally == what && is_executable(v);
 }
 
-static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, const struct dh_objects *objects,
+static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, const struct dh_scope_objects *objects,
                                 struct dh_err *err)
 {
     struct dh_instrument_counts counts = {0};
@@ -120,8 +120,8 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
     bool heals = v->plan->everywhere & DH_CLASS_HEAL;
     if (v->plan->heal && !is_executable(v))
         v->plan->heal->is_library = true;
-    if (is_counting(v, DH_TALLY_OF_EVENTS))
-        dh_tally_events(v->module, v->sites);
+    if (is_counting(v, DH_COUNT_EVENTS))
+        dh_count_events(v->module, v->sites);
     if (heals &&
         !(dh_instrument_heal(v->module, v->plan, places, &counts, err) && verify(v->module, "placing what heals", err)))
         return false;
@@ -132,24 +132,24 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
         dh_instrument_prepare(v->module);
     if (!dh_passes_simplify(v->module, v->recipe->level, err))
         return false;
-    if (objects->variables.n && !dh_instrument_objects(v->module, places, objects, err))
+    if (objects->variables.n && !dh_instrument_scope_objects(v->module, places, objects, err))
         return false;
     if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
                   verify(v->module, "late instrumentation", err)))
         return false;
     if ((exact || heals) && !late &&
-        !(dh_instrument_settle(v->module, v->plan, places, &counts, err) && verify(v->module, "settling", err)))
+        !(dh_instrument_after_inlining(v->module, v->plan, places, &counts, err) && verify(v->module, "settling", err)))
         return false;
-    if (is_counting(v, DH_TALLY_OF_CHECKS))
-        dh_tally_checks(v->module, v->sites);
+    if (is_counting(v, DH_COUNT_CHECKS))
+        dh_count_checks(v->module, v->sites);
     return dh_passes_coverage(v->module, err);
 }
 
 static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh_err *err)
 {
-    struct dh_objects objects = {0};
+    struct dh_scope_objects objects = {0};
     bool ok = instrument_scopes(v, places, &objects, err) && instrument_accesses(v, places, &objects, err);
-    dh_objects_release(&objects);
+    dh_scope_objects_release(&objects);
     return ok;
 }
 
@@ -190,7 +190,7 @@ static bool run_clang(const struct generating *g, const char *bitcode, struct dh
     int status = 0;
     bool ok = dh_process_run(&a, NULL, &status, err);
     if (ok && status != 0) {
-        char *words = dh_status_words(status);
+        char *words = dh_status_text(status);
         ok = dh_err_set(err, "clang ended with %s, while generating code for %s", words, g->v->output);
         free(words);
     }
@@ -203,19 +203,20 @@ static bool generate_part(void *arg, struct dh_err *err)
     struct generating *g = arg;
     LLVMModuleRef m = g->v->module;
     dh_partition_keep(g->partition, m, g->part);
-    /* Functions of other parts go, but not before the hooks, which are defined in no part, are inlined. */
+    /* Functions of other parts are removed after inlining the hooks, which no part defines. */
     if (g->partition->n > 1 && !dh_passes_run(m, "always-inline,elim-avail-extern,globaldce", err))
         return dh_err_while(err, "taking part %u of the program", g->part);
     if (!dh_passes_optimise(m, g->v->recipe->level, g->v->recipe->asan, err))
         return false;
-    if (is_counting(g->v, DH_TALLY_OF_CHECKS))
-        dh_tally_descents(m, g->v->sites);
+    if (is_counting(g->v, DH_COUNT_CHECKS))
+        dh_count_slow_paths(m, g->v->sites);
     char *bitcode = dh_format("%s/part%u.bc", g->v->folder, g->part);
     /* Not LLVMWriteBitcodeToFile, which aborts when the disk is full. */
     LLVMMemoryBufferRef bytes = LLVMWriteBitcodeToMemoryBuffer(m);
     size_t n = LLVMGetBufferSize(bytes);
     bool ok = dh_file_write(bitcode, LLVMGetBufferStart(bytes), n, 0600, err) &&
-              dh_disk_has(g->v->folder, OBJECT_PER_BITCODE * n, "generating code", err) && run_clang(g, bitcode, err);
+              dh_disk_has_room(g->v->folder, OBJECT_PER_BITCODE * n, "generating code", err) &&
+              run_clang(g, bitcode, err);
     LLVMDisposeMemoryBuffer(bytes);
     free(bitcode);
     return ok;
@@ -226,7 +227,7 @@ static bool generate(struct dh_variant *v, struct dh_argv *objects, struct dh_er
     struct dh_partition p;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned most = processors > MOST_PARTS ? MOST_PARTS : processors < 1 ? 1 : (unsigned)processors;
-    dh_partition_plan(&p, v->module, most);
+    dh_partition_split(&p, v->module, most);
     struct generating g[MOST_PARTS];
     struct dh_child children[MOST_PARTS];
     unsigned started = 0;
@@ -251,7 +252,7 @@ static bool generate(struct dh_variant *v, struct dh_argv *objects, struct dh_er
     return ok;
 }
 
-/* u32 count of sites, count of places, count of chains, bytes of strings, then these: all that late placement added. */
+/* Part "places": u32 counts of sites, places, chains and bytes of strings, then places, chains and strings. */
 static struct dh_bytes write_places(const struct dh_variant *v, const struct dh_places *places)
 {
     uint32_t n;
@@ -283,7 +284,7 @@ bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh
 
 static bool add_runtime(const struct dh_variant *v, struct dh_argv *line, struct dh_err *err)
 {
-    /* One object rather than an archive: --exclude-libs would hide what must be seen. */
+    /* An object, not an archive: --exclude-libs would hide the runtime's exported symbols. */
     char *runtime = dh_resource_find(is_production(v)   ? "deadheat_heal.o"
                                      : is_executable(v) ? "deadheat_rt.o"
                                                         : "deadheat_dso.o",
@@ -318,7 +319,7 @@ static bool has_room(const struct dh_variant *v, const struct dh_argv *objects, 
     for (int i = 0; i < objects->n; i++)
         bytes += dh_file_size(objects->at[i]);
     char *folder = dh_format("%.*s.", (int)(dh_basename(v->output) - v->output), v->output);
-    bool ok = dh_disk_has(folder, bytes, "the program", err);
+    bool ok = dh_disk_has_room(folder, bytes, "the program", err);
     free(folder);
     return ok;
 }
@@ -333,7 +334,8 @@ static bool run_linker(const struct dh_variant *v, const struct dh_argv *objects
         dh_argv_add(&line, "--undefined-version");
         dh_argv_add(&line, "--no-mmap-output-file"); /* a full disk ends in a message, not in a bus error */
         dh_argv_add_all(&merged, objects->at, objects->n);
-        ok = add_runtime(v, &merged, err) && dh_recipe_command(v->recipe, v->folder, &merged, v->origin, &line, err);
+        ok = add_runtime(v, &merged, err) &&
+             dh_link_recipe_command(v->recipe, v->folder, &merged, v->origin, &line, err);
         dh_argv_add(&line, "-o");
         dh_argv_add(&line, temp);
     }

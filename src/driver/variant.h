@@ -1,10 +1,10 @@
-/* Tagged module + plan -> instrumented objects -> linked file. Layer: driver (LLVM). Runs in a child.
- * The same steps serve the link of `deadheat cc` and every variant derived from an executable later. */
+/* Instruments a module with numbered sites for a plan, generates code and links it: the program of `deadheat cc` and
+ * every variant derived later. Layer: driver (LLVM). Run it in a child. */
 #ifndef DH_DRIVER_VARIANT_H
 #define DH_DRIVER_VARIANT_H
 
+#include "driver/link_recipe.h"
 #include "driver/plan_name.h"
-#include "driver/recipe.h"
 #include "event/plan.h"
 #include "event/site.h"
 #include "image/container.h"
@@ -12,21 +12,21 @@
 #include <llvm-c/Core.h>
 
 struct dh_variant {
-    LLVMModuleRef module; /* tagged; changed on the way */
+    LLVMModuleRef module; /* with numbered sites; instrumented in place */
     struct dh_site_builder *sites;
-    const struct dh_recipe *recipe;
+    const struct dh_link_recipe *recipe;
     const struct dh_plan *plan;
     const char *name;   /* "race", "engine", "stale", ... as --plan says */
     struct dh_id id;    /* of the program */
     const char *folder; /* for temporary files */
-    const char *origin; /* see dh_recipe_command; NULL for the first link */
+    const char *origin; /* see dh_link_recipe_command; NULL for the first link */
     const char *output;
     const struct dh_bytes *container; /* section to embed, or NULL */
 };
 
 /* Instruments and generates code; the objects' paths are added to `objects`, the table of places to `places`. */
 bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh_bytes *places, struct dh_err *err);
-/* Links objects, native parts, runtime and container into v->output, whole or not at all. */
+/* Links objects, native parts, runtime and container into v->output, atomically. */
 bool dh_variant_link(struct dh_variant *v, const struct dh_argv *objects, struct dh_err *err);
 
 #endif

@@ -283,7 +283,8 @@ struct dh_engine_progress {
     uint32_t threads_most;
     uint32_t diverged_at;            /* decision that could not be followed */
     struct dh_engine_party diverged; /* what the thread was about to do instead */
-    /* Of the strategy (search/strategy.h, struct dh_statistics): an exhausted search is complete if these are 0. */
+    /* Of the strategy (search/strategy.h, struct dh_search_statistics): an exhausted search is complete if these are 0.
+     */
     uint64_t redundant, bounded, nondeterministic, unfair;
     uint32_t no_memory;
     uint32_t visible_added; /* places that EXTEND made visible, in this order: */

@@ -1,10 +1,10 @@
 /* Events: what happened in a run, for detectors, online and from traces alike. Layer: event.
  *
  * One stream for the whole process. Synchronisation (every kind that is not of the groups ACCESS and SCOPE) is in the
- * order in which it took effect, told by `seq`; a plain access stands just before the next synchronisation of its own
+ * order in which it took effect, given by `seq`; a plain access stands just before the next synchronisation of its own
  * thread, so that any happens-before relation that goes through synchronisation is respected, and nothing else is
- * promised. Between two synchronisations of its thread an access may be told once for many equal ones, and neighbours
- * as one: what a thread accesses there is a set. */
+ * promised. Between two synchronisations of its thread equal accesses may be recorded once, and neighbours as one:
+ * what a thread accesses there is a set. */
 #ifndef DH_EVENT_EVENT_H
 #define DH_EVENT_EVENT_H
 
@@ -32,10 +32,10 @@ enum dh_event_group {
 };
 
 enum dh_event_flag {
-    DH_EVENT_SHARED = 1 << 0,     /* a lock taken for reading */
+    DH_EVENT_SHARED = 1 << 0,     /* a lock acquired for reading */
     DH_EVENT_TRY = 1 << 1,        /* would not have waited */
     DH_EVENT_AGAIN = 1 << 2,      /* recursion: it was held before, or is held still */
-    DH_EVENT_WAIT = 1 << 3,       /* given or taken by a condition wait */
+    DH_EVENT_WAIT = 1 << 3,       /* released or acquired by a condition wait */
     DH_EVENT_TIMED = 1 << 4,      /* the wait ends by itself, or has */
     DH_EVENT_BY_LIBRARY = 1 << 5, /* done by a library function on behalf of its caller */
     DH_EVENT_FOREIGN = 1 << 6,    /* unlocked by a thread that did not hold it; destroyed while held */

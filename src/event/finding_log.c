@@ -1,29 +1,34 @@
 /* The writer's half: part of the runtime, so no libc. */
 #include "event/finding_log.h"
 
-const char *dh_log_kind_name(uint32_t kind)
+const char *dh_finding_kind_name(uint32_t kind)
 {
-    static const char *const names[DH_LOG_KIND_COUNT] = {
+    static const char *const names[DH_FINDING_KIND_COUNT] = {
 #define DH_FINDING_KIND(id, name, title, suppressed) name,
 #include "event/finding_kind.def"
 #undef DH_FINDING_KIND
     };
-    return kind < DH_LOG_KIND_COUNT ? names[kind] : "unknown";
+    return kind < DH_FINDING_KIND_COUNT ? names[kind] : "unknown";
 }
 
-const char *dh_log_kind_title(uint32_t kind)
+const char *dh_finding_kind_title(uint32_t kind)
 {
-    static const char *const titles[DH_LOG_KIND_COUNT] = {
+    static const char *const titles[DH_FINDING_KIND_COUNT] = {
 #define DH_FINDING_KIND(id, name, title, suppressed) title,
 #include "event/finding_kind.def"
 #undef DH_FINDING_KIND
     };
-    return kind < DH_LOG_KIND_COUNT ? titles[kind] : "unknown finding";
+    return kind < DH_FINDING_KIND_COUNT ? titles[kind] : "unknown finding";
 }
 
-const char *dh_log_level_name(uint32_t level)
+const char *dh_finding_level_name(uint32_t level)
 {
-    return level == DH_LOG_SUSPECTED ? "suspected" : "observed";
+    static const char *const names[DH_LEVEL_COUNT] = {
+#define DH_FINDING_LEVEL(id, name) name,
+#include "event/finding_level.def"
+#undef DH_FINDING_LEVEL
+    };
+    return names[level < DH_LEVEL_COUNT ? level : DH_LEVEL_OBSERVED];
 }
 
 const struct dh_log_role_words *dh_log_role_words(uint32_t role)
@@ -188,9 +193,9 @@ void dh_log_put_note(struct dh_log_out *o, const char *text)
     end(o, start);
 }
 
-void dh_log_put_told(struct dh_log_out *o, const uint64_t *ids, uint32_t n)
+void dh_log_put_reported(struct dh_log_out *o, const uint64_t *ids, uint32_t n)
 {
-    size_t start = begin(o, DH_LOG_TOLD);
+    size_t start = begin(o, DH_LOG_REPORTED);
     for (uint32_t i = 0; i < n; i++)
         put64(o, ids[i]);
     end(o, start);

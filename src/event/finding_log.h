@@ -4,6 +4,8 @@
 #ifndef DH_EVENT_FINDING_LOG_H
 #define DH_EVENT_FINDING_LOG_H
 
+#include "event/finding_level.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,18 +24,16 @@
 enum dh_log_type {
     DH_LOG_PROCESS = 1, /* whose findings follow; again after exec */
     DH_LOG_FINDING = 2,
-    DH_LOG_NOTE = 3, /* a line for the user about the process */
-    DH_LOG_TOLD = 4  /* not in files: ids of what this process has told, for who prints the next */
+    DH_LOG_NOTE = 3,    /* a line for the user about the process */
+    DH_LOG_REPORTED = 4 /* not in files: ids of findings that this process has reported, for the printer of the next */
 };
 
-enum dh_log_kind {
-#define DH_FINDING_KIND(id, name, title, suppressed) DH_LOG_##id,
+enum dh_finding_kind {
+#define DH_FINDING_KIND(id, name, title, suppressed) DH_FINDING_##id,
 #include "event/finding_kind.def"
 #undef DH_FINDING_KIND
-    DH_LOG_KIND_COUNT
+    DH_FINDING_KIND_COUNT
 };
-
-enum dh_log_level { DH_LOG_SUSPECTED, DH_LOG_OBSERVED, DH_LOG_LEVEL_COUNT };
 
 /* What the thread did there; ACCESS: what its flags say. */
 enum dh_log_role {
@@ -89,7 +89,7 @@ struct dh_log_lock {
     uint64_t address;
     struct dh_log_address where; /* in which module's data, if any */
     uint32_t shared;
-    uint32_t place, module; /* where it was taken, as an access has it */
+    uint32_t place, module; /* where it was acquired, as an access has it */
     struct dh_log_stack taken;
 };
 
@@ -113,8 +113,8 @@ struct dh_log_thread {
 };
 
 struct dh_log_finding {
-    uint32_t kind;  /* dh_log_kind */
-    uint32_t level; /* dh_log_level */
+    uint32_t kind;  /* dh_finding_kind */
+    uint32_t level; /* dh_finding_level */
     uint64_t time;  /* seconds since 1970 */
     const char *detector;
     const char *text; /* "" or one more line for the user: what it rests on */
@@ -145,10 +145,10 @@ struct dh_log_process {
     uint8_t id[16];
 };
 
-/* Any value is answered. */
-const char *dh_log_kind_name(uint32_t kind);
-const char *dh_log_kind_title(uint32_t kind);
-const char *dh_log_level_name(uint32_t level);
+/* For any value. */
+const char *dh_finding_kind_name(uint32_t kind);
+const char *dh_finding_kind_title(uint32_t kind);
+const char *dh_finding_level_name(uint32_t level);
 
 struct dh_log_role_words {
     const char *op, *does, *object;
@@ -167,7 +167,7 @@ void dh_log_put_header(struct dh_log_out *o);
 void dh_log_put_process(struct dh_log_out *o, const struct dh_log_process *p);
 void dh_log_put_finding(struct dh_log_out *o, const struct dh_log_finding *f);
 void dh_log_put_note(struct dh_log_out *o, const char *text);
-void dh_log_put_told(struct dh_log_out *o, const uint64_t *ids, uint32_t n);
+void dh_log_put_reported(struct dh_log_out *o, const uint64_t *ids, uint32_t n);
 uint32_t dh_log_crc(const uint8_t *bytes, size_t n);
 
 /* ---- reading (tool only) ---- */
@@ -196,8 +196,8 @@ struct dh_log_memory {
 };
 void dh_log_memory_release(struct dh_log_memory *m);
 bool dh_log_read_process(const struct dh_log_record *r, struct dh_log_process *p);
-/* Whether the record says that a finding of that id was told. */
-bool dh_log_has_told(const struct dh_log_record *r, uint64_t id);
+/* Whether a finding of that id was reported. */
+bool dh_log_has_reported(const struct dh_log_record *r, uint64_t id);
 /* NULL when it is none, or damaged. */
 const char *dh_log_read_note(const struct dh_log_record *r);
 /* DH_ROLE_ACCESS when the word is none of a role. */

@@ -1,4 +1,5 @@
 /* The reader's half: bytes of a file that a killed process or another program may have left. */
+#include "base/alloc.h"
 #include "event/finding_log.h"
 
 #include <stdlib.h>
@@ -86,9 +87,7 @@ static void *take_array(struct cursor *c, uint32_t *n, size_t least, size_t item
     }
     if (!*n)
         return NULL;
-    struct dh_log_block *b = calloc(1, sizeof *b + *n * item);
-    if (!b)
-        abort();
+    struct dh_log_block *b = dh_xcalloc(1, sizeof *b + *n * item);
     b->next = c->memory->blocks;
     c->memory->blocks = b;
     return b->content;
@@ -200,7 +199,7 @@ static bool finding_ok(const struct dh_log_finding *f)
     for (uint32_t i = 0; i < f->n_threads; i++)
         if (!stack_ok(&f->threads[i].created, f->n_modules))
             return false;
-    return f->kind < DH_LOG_KIND_COUNT && f->level < DH_LOG_LEVEL_COUNT && f->region < DH_LOG_REGION_COUNT &&
+    return f->kind < DH_FINDING_KIND_COUNT && f->level <= DH_LEVEL_OBSERVED && f->region < DH_LOG_REGION_COUNT &&
            f->n_held <= DH_LOG_HELD && module_ok(f->where.module, f->n_modules) &&
            stack_ok(&f->allocated, f->n_modules);
 }
@@ -209,7 +208,7 @@ bool dh_log_read_finding(const struct dh_log_record *r, struct dh_log_finding *f
 {
     struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_FINDING, m, r->version};
     *f = (struct dh_log_finding){.kind = take32(&c)};
-    f->level = c.version > 1 ? take32(&c) : DH_LOG_OBSERVED;
+    f->level = c.version > 1 ? take32(&c) : DH_LEVEL_OBSERVED;
     f->time = take64(&c);
     f->detector = take_text(&c);
     f->text = take_text(&c);
@@ -252,9 +251,11 @@ const char *dh_log_read_note(const struct dh_log_record *r)
     return c.bad || c.at != c.end ? NULL : text;
 }
 
-bool dh_log_has_told(const struct dh_log_record *r, uint64_t id)
+bool dh_log_has_reported(const struct dh_log_record *r, uint64_t id)
 {
-    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_TOLD, NULL, r->version};
+    if (!r->n)
+        return false;
+    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_REPORTED, NULL, r->version};
     while (!c.bad && c.at < c.end)
         if (take64(&c) == id && !c.bad)
             return true;

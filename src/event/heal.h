@@ -27,8 +27,8 @@ struct dh_heal_policy {
 bool dh_heal_read(struct dh_heal_policy *p, const char *text, size_t n, void *(*allocate)(size_t),
                   struct dh_sections_error *e);
 
-/* What a variant is told: the policy, and for every site of its program a mark (event/mark.h) with the point and the
- * variable of the file that it is. */
+/* What a variant is told: the policy, and for every site of its program a mark (event/site_mark.h) with the point and
+ * the variable of the file that it is. */
 struct dh_heal_plan {
     struct dh_heal_policy policy;
     const char *text;

@@ -109,9 +109,9 @@ void __dh_after(void *addr, uint32_t what, uint32_t place);
 void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 
-/* AtomRace, as exact as these and beside them; `what` as above, with the site's mark (event/mark.h) in the upper half;
- * `spot` = number of the function as the source has it << DH_SPOT_BITS | where in it. What `before` answers is given
- * to `after`. Atomics say only that they come. */
+/* AtomRace, as exact as these and beside them; `what` as above, with the site's mark (event/site_mark.h) in the upper
+ * half; `spot` = number of the function as the source has it << DH_SPOT_BITS | where in it. What `before` answers is
+ * given to `after`. Atomics say only that they come. */
 enum { DH_SPOT_BITS = 12 };
 uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place);
 void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place);

@@ -1,5 +1,5 @@
-/* Noise as the user asks for it: `--noise=CLAUSE[;CLAUSE...]`. Layer: event (the tool checks it and finds the targets,
- * the runtime makes it). No libc, no memory of its own; names point into the text. */
+/* Noise specifications (001 §3.3): `--noise=CLAUSE[;CLAUSE...]`. Layer: event (the tool validates and resolves targets,
+ * the runtime injects the noise). No libc, no memory of its own; names point into the text. */
 #ifndef DH_EVENT_NOISE_H
 #define DH_EVENT_NOISE_H
 

@@ -3,7 +3,7 @@
 #ifndef DH_EVENT_PLAN_H
 #define DH_EVENT_PLAN_H
 
-#include "event/mark.h"
+#include "event/site_mark.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,11 +35,11 @@ enum dh_degree {
     DH_DEGREE_CONFLICT_SELF, /* each access that may conflict is checked by itself */
 };
 
-/* What a program counts while it runs, for measuring (event/tally.h). */
-enum dh_tally_of {
-    DH_TALLY_OF_NOTHING,
-    DH_TALLY_OF_EVENTS, /* accesses, calls and lock operations, as the source has them */
-    DH_TALLY_OF_CHECKS  /* checks that were placed, and how many of them go on in the runtime */
+/* What a program counts while it runs, for measuring (event/counters.h). */
+enum dh_count_mode {
+    DH_COUNT_NOTHING,
+    DH_COUNT_EVENTS, /* accesses, calls and lock operations, as the source has them */
+    DH_COUNT_CHECKS  /* checks that were placed, and how many of them go on in the runtime */
 };
 
 struct dh_heal_plan;
@@ -47,14 +47,14 @@ struct dh_heal_plan;
 struct dh_plan {
     uint16_t everywhere;   /* classes of sites that have no entry of their own */
     const uint16_t *bits;  /* per site, or NULL: `everywhere` holds for all */
-    const uint32_t *marks; /* per site, for AtomRace's hooks (event/mark.h), or NULL: every access collides */
+    const uint32_t *marks; /* per site, for AtomRace's hooks (event/site_mark.h), or NULL: every access collides */
     uint32_t n_bits;
     uint8_t degree;            /* dh_degree */
-    uint8_t tally;             /* dh_tally_of */
+    uint8_t tally;             /* dh_count_mode */
     bool degree_given;         /* else it is the program's own */
-    bool no_arrays;            /* elements of arrays are not looked at */
-    bool no_copies;            /* functions get no copies for contexts in which less need be watched */
-    bool proven;               /* bits leave out what is safe: who is not certain of a site takes `everywhere` */
+    bool no_arrays;            /* elements of arrays are not checked */
+    bool no_copies;            /* functions are not cloned for contexts in which fewer checks are needed */
+    bool proven;               /* bits leave out what is proven safe; for an uncertain site `everywhere` holds */
     struct dh_heal_plan *heal; /* what healing does where (event/heal.h), or NULL */
 };
 
@@ -63,27 +63,27 @@ static inline unsigned dh_plan_classes(const struct dh_plan *p, uint32_t site)
     return p->bits && site < p->n_bits ? p->bits[site] : p->everywhere;
 }
 
-/* What an access in a copy of a function does without, because of the contexts that call the copy (003 §7.3). */
-enum dh_spared {
-    DH_SPARED_RACE = 1 << 0,
-    DH_SPARED_CONSISTENCY = 1 << 1,
-    DH_SPARED_TO_ALIVE = 1 << 2 /* race, but not whether the memory was freed */
+/* Checks that accesses in a function clone do not need in its calling contexts (003 §7.3). */
+enum dh_clone_exemption {
+    DH_EXEMPT_RACE = 1 << 0,
+    DH_EXEMPT_CONSISTENCY = 1 << 1,
+    DH_EXEMPT_TO_ALIVE = 1 << 2 /* race, but not whether the memory was freed */
 };
 
-static inline unsigned dh_plan_spare(unsigned classes, unsigned spared)
+static inline unsigned dh_plan_exempt(unsigned classes, unsigned exempt)
 {
-    if (spared & DH_SPARED_TO_ALIVE && classes & DH_CLASS_RACE)
+    if (exempt & DH_EXEMPT_TO_ALIVE && classes & DH_CLASS_RACE)
         classes = (classes & ~(unsigned)DH_CLASS_RACE) | DH_CLASS_ALIVE;
-    if (spared & DH_SPARED_RACE)
+    if (exempt & DH_EXEMPT_RACE)
         classes &= ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE);
-    if (spared & DH_SPARED_CONSISTENCY)
+    if (exempt & DH_EXEMPT_CONSISTENCY)
         classes &= ~(unsigned)DH_CLASS_CONSISTENCY;
     return classes;
 }
 
 static inline uint32_t dh_plan_mark(const struct dh_plan *p, uint32_t site)
 {
-    return !p->marks ? (uint32_t)DH_MARK_COLLIDE : site < p->n_bits ? p->marks[site] : 0;
+    return !p->marks ? (uint32_t)DH_SITE_MARK_COLLIDE : site < p->n_bits ? p->marks[site] : 0;
 }
 
 #endif

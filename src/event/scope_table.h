@@ -1,4 +1,4 @@
-/* What critical sections may access and which values reach them, as the link step found it: part `scopes` of a program.
+/* Critical sections as the link step found them: what they may access, and which values reach them (part `scopes`).
  * Layer: event (tool reads). Read-only view into the caller's bytes, which are not trusted; strings are offsets into
  * the program's site table. Format: docs/formats/container.md. */
 #ifndef DH_EVENT_SCOPE_TABLE_H
@@ -18,7 +18,7 @@ struct dh_scope_row {
 /* A value that is read at one site and reaches, or decides over, what is done later under a lock that is taken at
  * another: what methods need to tell a stale value from two things that have nothing to do with each other. */
 enum dh_flow {
-    DH_FLOW_DATA = 1,    /* used in that section, or handed to the function that has it */
+    DH_FLOW_DATA = 1,    /* used in that section, or passed to the function that has it */
     DH_FLOW_CONTROL = 2, /* decides whether the section is entered */
     DH_FLOW_DECIDES = 4, /* with no lock, of writes, too: the function reads the variable and a branch depends on it */
     /* With no lock, of both accesses: the function reads the variable, and without having taken or given a lock since
@@ -56,7 +56,7 @@ const struct dh_scope_row *dh_scope_find(const struct dh_scope_table *t, const s
                                          uint32_t site, uint32_t chain, const struct dh_site_table *from);
 /* dh_flow bits of what is known of the two; 0: the one has nothing to do with the other. */
 uint32_t dh_flow_find(const struct dh_scope_table *t, uint32_t read, uint32_t lock);
-/* The n-th wait that the section may come to that is begun by the lock call; NULL behind the last. */
+/* The n-th wait that the section may come to that is begun by the lock call; NULL after the last. */
 const struct dh_flow_row *dh_flow_wait(const struct dh_scope_table *t, uint32_t lock_call, unsigned n);
 
 #endif

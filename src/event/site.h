@@ -60,6 +60,16 @@ enum dh_order {
     DH_ORDER_SEQ_CST
 };
 
+static inline bool dh_order_acquires(unsigned order)
+{
+    return order == DH_ORDER_ACQUIRE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
+}
+
+static inline bool dh_order_releases(unsigned order)
+{
+    return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
+}
+
 #define DH_NO_CHAIN UINT32_MAX
 #define DH_NO_SITE UINT32_MAX
 

@@ -2,6 +2,7 @@
 #include "event/site.h"
 #include "event/site_format.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -54,9 +55,7 @@ static void index_add(struct dh_site_builder *b, struct index *x, uint32_t hash,
 {
     if (!x->slot || x->n * 2 > x->mask) {
         struct index wider = {NULL, x->slot ? x->mask * 2 + 1 : 1023, x->n};
-        wider.slot = calloc((size_t)wider.mask + 1, sizeof *wider.slot);
-        if (!wider.slot)
-            abort();
+        wider.slot = dh_xcalloc((size_t)wider.mask + 1, sizeof *wider.slot);
         for (uint32_t i = 0; x->slot && i <= x->mask; i++)
             if (x->slot[i])
                 index_place(&wider, rehash(b, x->slot[i] - 1), x->slot[i] - 1);
@@ -69,9 +68,7 @@ static void index_add(struct dh_site_builder *b, struct index *x, uint32_t hash,
 
 struct dh_site_builder *dh_site_builder_new(void)
 {
-    struct dh_site_builder *b = calloc(1, sizeof *b);
-    if (!b)
-        abort();
+    struct dh_site_builder *b = DH_NEW(struct dh_site_builder);
     dh_vec_push(&b->pool, '\0');
     return b;
 }
@@ -150,9 +147,7 @@ void *dh_site_builder_write(const struct dh_site_builder *b, size_t *n)
     memcpy(h.magic, DH_SITES_MAGIC, sizeof h.magic);
     size_t sites = b->sites.n * sizeof *b->sites.at, chains = b->chains.n * sizeof *b->chains.at;
     *n = sizeof h + sites + chains + b->pool.n;
-    char *bytes = malloc(*n);
-    if (!bytes)
-        abort();
+    char *bytes = dh_xmalloc(*n);
     char *at = put(bytes, &h, sizeof h);
     at = put(at, b->sites.at, sites);
     at = put(at, b->chains.at, chains);

@@ -3,7 +3,7 @@
 #include "finding/json_text.h"
 
 /* The plain fields of each record, under the names that they have in C; what is a list or a stack has code below. */
-enum type { TEXT, NUMBER, WIDE, PLACE, FLAG };
+enum type { TEXT, NUMBER, WIDE, PLACE, FLAG, KIND, LEVEL };
 
 struct field {
     const char *key;
@@ -13,9 +13,9 @@ struct field {
 
 #define FIELD(record, type, name) {#name, type, offsetof(struct record, name)}
 static const struct field finding_fields[] = {
-    FIELD(dh_finding, TEXT, kind),
+    FIELD(dh_finding, KIND, kind),
     FIELD(dh_finding, TEXT, detector),
-    FIELD(dh_finding, TEXT, level),
+    FIELD(dh_finding, LEVEL, level),
     FIELD(dh_finding, TEXT, variable),
     FIELD(dh_finding, TEXT, type),
     FIELD(dh_finding, TEXT, object),
@@ -73,6 +73,10 @@ static json_t *field_json(enum type type, const void *at)
         return dh_json_text(*(char *const *)at);
     if (type == FLAG)
         return json_boolean(*(const bool *)at);
+    if (type == KIND)
+        return dh_json_text(dh_finding_kind_name(*(const enum dh_finding_kind *)at));
+    if (type == LEVEL)
+        return dh_json_text(dh_finding_level_name(*(const enum dh_finding_level *)at));
     return json_integer(type == NUMBER  ? (long long)*(const uint32_t *)at
                         : type == PLACE ? (long long)*(const size_t *)at
                                         : (long long)*(const uint64_t *)at);
@@ -133,13 +137,22 @@ char *dh_details_write(const struct dh_finding *f)
 
 /* ---- reading: whatever is missing or of another type reads as nothing ---- */
 
+static const char *text_or_nothing(const json_t *from)
+{
+    const char *text = json_string_value(from);
+    return text ? text : "";
+}
+
 static void read_field(enum type type, const json_t *from, void *at)
 {
     if (type == TEXT) {
-        const char *text = json_string_value(from);
         free(*(char **)at);
-        *(char **)at = dh_strdup(text ? text : "");
-    } else if (type == FLAG)
+        *(char **)at = dh_strdup(text_or_nothing(from));
+    } else if (type == KIND)
+        *(enum dh_finding_kind *)at = dh_finding_kind_parse(text_or_nothing(from));
+    else if (type == LEVEL)
+        *(enum dh_finding_level *)at = dh_finding_level_parse(text_or_nothing(from));
+    else if (type == FLAG)
         *(bool *)at = json_is_true(from);
     else if (type == NUMBER)
         *(uint32_t *)at = (uint32_t)json_integer_value(from);
@@ -205,4 +218,24 @@ bool dh_details_read(const char *text, struct dh_finding *out)
     json_array_foreach(json_object_get(o, "threads"), i, one) read_thread(one, out);
     json_decref(o);
     return ok;
+}
+
+struct dh_finding *dh_finding_copy(const struct dh_finding *f)
+{
+    struct dh_finding *copy = calloc(1, sizeof *copy);
+    char *details = dh_details_write(f);
+    if (!copy)
+        abort();
+    dh_details_read(details, copy);
+    free(details);
+    char **to[] = {&copy->id, &copy->detector, &copy->build};
+    char *const from[] = {f->id, f->detector, f->build};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        dh_finding_set(to[i], from[i]);
+    dh_finding_set(&copy->classification, f->classification);
+    copy->verdict = f->verdict;
+    copy->healing = f->healing;
+    copy->first_seen = f->first_seen;
+    copy->last_seen = f->last_seen;
+    return copy;
 }

@@ -16,9 +16,8 @@ void dh_finding_set(char **field, const char *text)
 void dh_finding_init(struct dh_finding *f)
 {
     *f = (struct dh_finding){.object_thread = DH_NO_THREAD};
-    char **fields[] = {&f->id,       &f->kind,  &f->detector, &f->level,          &f->verdict, &f->healing,
-                       &f->variable, &f->type,  &f->object,   &f->held,           &f->text,    &f->witness,
-                       &f->program,  &f->build, &f->key,      &f->classification, &f->healed};
+    char **fields[] = {&f->id,      &f->detector, &f->variable, &f->type, &f->object,         &f->held,  &f->text,
+                       &f->witness, &f->program,  &f->build,    &f->key,  &f->classification, &f->healed};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         *fields[i] = dh_strdup("");
 }
@@ -66,9 +65,8 @@ void dh_finding_release(struct dh_finding *f)
     }
     dh_vec_release(&f->threads);
     dh_finding_stack_release(&f->allocated);
-    char *texts[] = {f->id,       f->kind,  f->detector, f->level,          f->verdict, f->healing,
-                     f->variable, f->type,  f->object,   f->held,           f->text,    f->witness,
-                     f->program,  f->build, f->key,      f->classification, f->healed};
+    char *texts[] = {f->id,      f->detector, f->variable, f->type, f->object,         f->held,  f->text,
+                     f->witness, f->program,  f->build,    f->key,  f->classification, f->healed};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     *f = (struct dh_finding){0};

@@ -4,6 +4,7 @@
 #define DH_FINDING_FINDING_H
 
 #include "base/vec.h"
+#include "finding/names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,7 +55,11 @@ struct dh_finding_thread {
 
 struct dh_finding {
     char *id; /* fingerprint */
-    char *kind, *detector, *level, *verdict, *healing;
+    enum dh_finding_kind kind;
+    enum dh_finding_level level;
+    enum dh_finding_verdict verdict;
+    enum dh_finding_healing healing;
+    char *detector;
     char *variable, *type;
     char *object;            /* "global 'counter' of size 4 (bank.c:12)" */
     uint64_t offset, extent; /* where in the object what both touch begins, and how large it is; extent 0: not known */
@@ -73,9 +78,11 @@ struct dh_finding {
     long long runs, first_seen, last_seen; /* times in seconds since 1970 */
 };
 
-/* Everything "". */
+/* Every string "", the rest 0. */
 void dh_finding_init(struct dh_finding *f);
 void dh_finding_release(struct dh_finding *f);
+/* A copy without witness and healing's details; released, then freed by the caller. */
+struct dh_finding *dh_finding_copy(const struct dh_finding *f);
 void dh_finding_access_init(struct dh_finding_access *a);
 void dh_finding_stack_release(struct dh_finding_stack *s);
 /* Replaces a string of a finding. */

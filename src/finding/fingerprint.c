@@ -1,3 +1,4 @@
+/* Fingerprints: the identity of a finding across runs and builds (rules in finding/finding.h). */
 #include "base/str.h"
 #include "finding/finding.h"
 
@@ -12,7 +13,7 @@ static int by_text(const void *a, const void *b)
 
 static bool is_deadlock(const struct dh_finding *f)
 {
-    return strcmp(f->kind, "deadlock") == 0;
+    return f->kind == DH_FINDING_DEADLOCK;
 }
 
 static bool takes_locks(const struct dh_finding *f)
@@ -25,12 +26,12 @@ static bool takes_locks(const struct dh_finding *f)
 
 static bool is_wait(const struct dh_finding *f)
 {
-    return strcmp(f->kind, "critical-wait") == 0 || strcmp(f->kind, "indefinite-wait") == 0 ||
-           strcmp(f->kind, "lost-wakeup") == 0;
+    return f->kind == DH_FINDING_CRITICAL_WAIT || f->kind == DH_FINDING_INDEFINITE_WAIT ||
+           f->kind == DH_FINDING_LOST_WAKEUP;
 }
 
-/* Of a deadlock the taking of the locks: who waits for the end of those threads was not known when it was suspected. Of
- * a wait the wait, which comes first: who else was waiting, or would have signalled, is another one in each run. */
+/* Of a deadlock only the acquisitions of locks: threads that join the deadlocked ones are not known when it is only
+ * suspected. Of a wait only the wait itself, which comes first: other waiters and signallers differ from run to run. */
 static size_t names_of(const struct dh_finding *f, const char **names, size_t most)
 {
     bool locks_only = is_deadlock(f) && takes_locks(f);
@@ -43,7 +44,7 @@ static size_t names_of(const struct dh_finding *f, const char **names, size_t mo
     return n;
 }
 
-/* A cycle through one place has as many of it as threads happened to be in it. */
+/* A cycle through one site has it once for each thread in the cycle. */
 static size_t unique(const char **names, size_t n)
 {
     size_t kept = 0;
@@ -62,11 +63,11 @@ void dh_finding_fingerprint(struct dh_finding *f)
     if (is_deadlock(f))
         n = unique(names, n);
     struct dh_str all = {0};
-    dh_str_addf(&all, "%s", f->kind);
+    dh_str_addf(&all, "%s", dh_finding_kind_name(f->kind));
     for (size_t i = 0; i < n; i++)
         dh_str_addf(&all, "\1%s", names[i]);
-    /* A promise that was broken is told apart by which. */
-    if (strcmp(f->kind, "annotation") == 0)
+    /* Violated annotations differ by their text. */
+    if (f->kind == DH_FINDING_ANNOTATION)
         dh_str_addf(&all, "\1%s", f->text);
     if (f->key[0])
         dh_str_addf(&all, "\2%s", f->key);

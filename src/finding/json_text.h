@@ -1,4 +1,4 @@
-/* Strings for JSON, which must be UTF-8; names of files and functions need not be. Layer: finding (jansson). */
+/* JSON strings of names that need not be UTF-8. Layer: finding (jansson). */
 #ifndef DH_FINDING_JSON_TEXT_H
 #define DH_FINDING_JSON_TEXT_H
 
@@ -21,7 +21,7 @@ static inline json_t *dh_json_text(const char *text)
     return j;
 }
 
-/* Its text on one line, owned by the caller; `o` is gone. */
+/* Its text on one line, owned by the caller; takes `o`. */
 static inline char *dh_json_take(json_t *o)
 {
     char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);

@@ -1,5 +1,6 @@
 #include "finding/modules.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "host/demangle.h"
 #include "image/container.h"
@@ -9,11 +10,11 @@
 
 struct dh_known_module {
     char *path;
-    bool readable; /* still the file that ran */
+    bool readable; /* not built again since the run */
     struct dh_bytes site_bytes, place_bytes;
     struct dh_site_table sites;
     struct dh_place_table places;
-    char *(*name)(void *arg, uint64_t address); /* of one that is no file */
+    char *(*name)(void *arg, uint64_t address); /* of a virtual module */
     void *arg;
     struct dh_bytes scope_bytes;
     struct dh_scope_table scopes;
@@ -26,9 +27,7 @@ struct dh_modules {
 
 struct dh_modules *dh_modules_new(void)
 {
-    struct dh_modules *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_modules *s = DH_NEW(struct dh_modules);
     s->symbols = dh_symbolizer_new();
     return s;
 }
@@ -93,9 +92,7 @@ static struct dh_known_module *find(const struct dh_modules *s, const char *path
 
 static struct dh_known_module *add(struct dh_modules *s, const char *path)
 {
-    struct dh_known_module *m = calloc(1, sizeof *m);
-    if (!m)
-        abort();
+    struct dh_known_module *m = DH_NEW(struct dh_known_module);
     m->path = dh_strdup(path);
     m->sites.strings = m->places.chains.strings = "";
     dh_vec_push(&s->all, m);
@@ -110,7 +107,7 @@ struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, c
     return m;
 }
 
-void dh_modules_make(struct dh_modules *s, const char *path, const struct dh_made_module *made)
+void dh_modules_put_virtual(struct dh_modules *s, const char *path, const struct dh_virtual_module *made)
 {
     struct dh_known_module *m = find(s, path);
     if (!m)
@@ -122,13 +119,13 @@ void dh_modules_make(struct dh_modules *s, const char *path, const struct dh_mad
         m->sites.strings = "";
 }
 
-static bool made_data(const struct dh_known_module *m, uint64_t address, struct dh_source_data *out)
+static bool find_virtual_variable(const struct dh_known_module *m, uint64_t address, struct dh_source_variable *out)
 {
     out->name = m->name(m->arg, address);
     out->variable = dh_strdup(out->name);
     if (out->name[0])
         return true;
-    dh_source_data_release(out);
+    dh_source_variable_release(out);
     return false;
 }
 
@@ -147,7 +144,7 @@ const struct dh_scope_table *dh_known_scopes(const struct dh_known_module *m)
     return &m->scopes;
 }
 
-/* Where the folder that ".." leaves begins in what is there so far; `n` itself when there is none to leave. */
+/* Where the last folder of the path so far begins, which ".." removes; `n` when there is none. */
 static size_t parent_start(const char *text, size_t n)
 {
     size_t start = n > 1 ? n - 1 : 0;
@@ -201,15 +198,16 @@ void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t o
     dh_source_frames_release(&places);
 }
 
-bool dh_known_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at, uint64_t *size)
+bool dh_known_variable_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at,
+                              uint64_t *size)
 {
-    return m->readable && dh_symbolize_extent(s->symbols, m->path, offset, at, size);
+    return m->readable && dh_symbolize_variable_extent(s->symbols, m->path, offset, at, size);
 }
 
-bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out)
+bool dh_known_variable(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_variable *out)
 {
-    *out = (struct dh_source_data){0};
+    *out = (struct dh_source_variable){0};
     if (m->name)
-        return made_data(m, offset, out);
-    return m->readable && dh_symbolize_data(s->symbols, m->path, offset, out);
+        return find_virtual_variable(m, offset, out);
+    return m->readable && dh_symbolize_variable_at(s->symbols, m->path, offset, out);
 }

@@ -1,34 +1,33 @@
 #include "finding/resolve.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "event/site.h"
 #include "finding/modules.h"
-#include "finding/value.h"
+#include "finding/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct dh_resolver {
+struct dh_finding_resolver {
     struct dh_modules *modules;
 };
 
-/* One finding under way. */
+/* One finding being resolved. */
 struct job {
     struct dh_modules *modules;
     const struct dh_log_finding *from;
     struct dh_finding *out;
 };
 
-struct dh_resolver *dh_resolver_new(void)
+struct dh_finding_resolver *dh_resolver_new(void)
 {
-    struct dh_resolver *r = calloc(1, sizeof *r);
-    if (!r)
-        abort();
+    struct dh_finding_resolver *r = DH_NEW(struct dh_finding_resolver);
     r->modules = dh_modules_new();
     return r;
 }
 
-void dh_resolver_free(struct dh_resolver *r)
+void dh_resolver_free(struct dh_finding_resolver *r)
 {
     if (!r)
         return;
@@ -36,7 +35,7 @@ void dh_resolver_free(struct dh_resolver *r)
     free(r);
 }
 
-struct dh_modules *dh_resolver_modules(struct dh_resolver *r)
+struct dh_modules *dh_resolver_modules(struct dh_finding_resolver *r)
 {
     return r->modules;
 }
@@ -69,12 +68,12 @@ static bool is_libc(const char *module)
     return dh_starts_with(dh_basename(module), "libc.so");
 }
 
-static bool says_nothing(const struct dh_finding_frame *f)
+static bool has_no_source(const struct dh_finding_frame *f)
 {
     return !f->file[0] || is_libc(f->module);
 }
 
-/* Without what libc does before main and before a thread's function: looking it up takes longer than all the rest. */
+/* Skips libc's frames below main and below thread functions: symbolizing them takes longer than all the rest. */
 static uint32_t frames_worth_naming(struct job *j, const struct dh_log_stack *from, uint32_t least)
 {
     uint32_t n = from->n_frames;
@@ -84,7 +83,7 @@ static uint32_t frames_worth_naming(struct job *j, const struct dh_log_stack *fr
     return n;
 }
 
-/* What lies outside main, and outermost frames of libraries without debug information, says nothing to the reader. */
+/* Drops frames below main, and outermost frames of libraries without debug information. */
 static void trim(struct dh_finding_stack *s, size_t keep)
 {
     for (size_t i = 0; i < s->frames.n; i++)
@@ -92,7 +91,7 @@ static void trim(struct dh_finding_stack *s, size_t keep)
             while (s->frames.n > i + 1)
                 pop_frame(s);
         }
-    while (s->frames.n > keep && says_nothing(&s->frames.at[s->frames.n - 1]))
+    while (s->frames.n > keep && has_no_source(&s->frames.at[s->frames.n - 1]))
         pop_frame(s);
 }
 
@@ -126,7 +125,7 @@ static bool is_same_spot(const struct dh_finding_frame *a, const struct dh_findi
            strcmp(dh_basename(a->file), dh_basename(b->file)) == 0;
 }
 
-/* The stack of a call begins with the call, which may be known as a place, too: `places` frames that say the same. */
+/* A stack begins with the call, whose place may have added the same frames already; removes the duplicates. */
 static void add_stack_of_call(struct job *j, const struct dh_log_stack *from, struct dh_finding_stack *out)
 {
     size_t places = out->frames.n;
@@ -169,8 +168,7 @@ static const char *op_of(uint32_t flags)
     return atomic ? (write ? "atomic write" : "atomic read") : write ? "write" : "read";
 }
 
-/* x += 1 reads and writes at one place: for a reader that is one access, so both halves bear the name of the writing.
- */
+/* x += 1 reads and writes at one source location: to users that is one access, so the read gets the write's name. */
 static const struct dh_site *writing_half(const struct dh_site_table *t, const struct dh_site *s)
 {
     for (uint32_t i = 0; s->op == DH_OP_READ && s->line && i < t->n_sites; i++) {
@@ -182,8 +180,8 @@ static const struct dh_site *writing_half(const struct dh_site_table *t, const s
     return s;
 }
 
-/* A copy reads one thing and writes another; the site is named after what it writes. Where nothing is known of what it
- * reads, the other access tells. */
+/* A copy reads one thing and writes another; the site is named after what it writes. If nothing is known of what it
+ * reads, the other access names the variable. */
 static void name_variable(const struct dh_site_table *t, const struct dh_site *s, const struct dh_log_access *from,
                           struct dh_finding_access *a)
 {
@@ -280,15 +278,15 @@ static const struct dh_site *lock_site(const struct dh_site_table *t, const stru
 static char *data_name(struct job *j, const struct dh_log_address *where)
 {
     struct dh_known_module *m = module_of(j, where->module);
-    struct dh_source_data data;
-    if (!m || !dh_known_data(j->modules, m, where->offset, &data))
+    struct dh_source_variable data;
+    if (!m || !dh_known_variable(j->modules, m, where->offset, &data))
         return NULL;
     char *name = dh_strdup(data.name);
-    dh_source_data_release(&data);
+    dh_source_variable_release(&data);
     return name;
 }
 
-/* By what the source calls it. Reached through a pointer without a name: which one it is only the address tells. */
+/* The name in the source; an object reached through a pointer without a name is identified by its address. */
 static char *object_name(const char *variable, const char *type, const char *sort, uint64_t address)
 {
     if (variable[0] && strcmp(variable, type) != 0)
@@ -323,8 +321,8 @@ static bool is_on_spot(const struct dh_site_table *t, const struct dh_site *s, c
     return s->line == f->line && s->column == f->column && strcmp(dh_site_string(t, s->function), f->function) == 0;
 }
 
-/* A promise is checked beside the access, without a place of its own: the access is the one on that spot. In a macro
- * there may be several; the size tells them apart. */
+/* An annotation is checked beside the access and has no place: it is the access at the same source location, of the
+ * same size where a macro has several. */
 static void name_by_spot(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
 {
     struct dh_known_module *m = from->stack.n_frames ? module_of(j, from->stack.frames[0].module) : NULL;
@@ -351,8 +349,8 @@ static char *thread_words(const struct dh_finding *f, uint32_t index)
     return t && t->name[0] ? dh_format("thread T%u '%s'", index, t->name) : dh_format("thread T%u", index);
 }
 
-/* What is taken or waited for. The call is the runtime's business, so that it has no place: the one in the source on
- * that spot names it. */
+/* What is acquired or waited for. Interposed calls have no place: the sync site at the same source location names it.
+ */
 static void name_object(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
 {
     const struct dh_site_table *t;
@@ -373,10 +371,10 @@ static void name_object(struct job *j, const struct dh_log_access *from, struct 
 
 static const char *what_it_is(const struct job *j, const struct dh_log_access *from)
 {
-    bool annotation = j->from->kind == DH_LOG_ANNOTATION;
+    bool annotation = j->from->kind == DH_FINDING_ANNOTATION;
     if (from->role)
         return dh_log_role_words(from->role)->op;
-    if (j->from->kind == DH_LOG_LOCK_MISUSE || (annotation && !from->size))
+    if (j->from->kind == DH_FINDING_LOCK_MISUSE || (annotation && !from->size))
         return "call";
     return annotation && j->out->accesses.n ? "transfer" : op_of(from->flags);
 }
@@ -395,7 +393,7 @@ static void add_access(struct job *j, const struct dh_log_access *from)
     (from->role || from->flags & DH_LOG_BY_LIBRARY ? add_stack_of_call : add_stack)(j, &from->stack, &a.stack);
     if (from->role)
         name_object(j, from, &a);
-    if (!a.site[0] && j->from->kind == DH_LOG_ANNOTATION && from->size && !j->out->accesses.n)
+    if (!a.site[0] && j->from->kind == DH_FINDING_ANNOTATION && from->size && !j->out->accesses.n)
         name_by_spot(j, from, &a);
     if (!a.site[0])
         name_by_stack(&a);
@@ -440,7 +438,7 @@ static const char *field_of(const char *variable)
     return dot ? dot + 1 : variable;
 }
 
-/* "" of what was named before, perhaps by another name: "p.head" may be "struct pool.head". */
+/* "" for a variable already named, perhaps differently: "p.head" may be "struct pool.head". */
 static const char *variable_at(const struct job *j, size_t i)
 {
     const struct dh_finding_access *all = j->out->accesses.at;
@@ -453,7 +451,7 @@ static const char *variable_at(const struct job *j, size_t i)
     return names_something(all[i].variable) ? all[i].variable : "";
 }
 
-/* What belongs together is named together: "{struct point.x, struct point.y}". */
+/* The variables of an atomicity or view violation: "{struct point.x, struct point.y}". */
 static void fill_variables(const struct job *j)
 {
     struct dh_finding *f = j->out;
@@ -498,8 +496,8 @@ static void fill_variable_by_objects(struct dh_finding *f, bool all)
 static void fill_global(struct job *j)
 {
     struct dh_known_module *m = module_of(j, j->from->where.module);
-    struct dh_source_data data;
-    if (!m || !dh_known_data(j->modules, m, j->from->where.offset, &data)) {
+    struct dh_source_variable data;
+    if (!m || !dh_known_variable(j->modules, m, j->from->where.offset, &data)) {
         dh_finding_set(&j->out->object, "global without a name");
         return;
     }
@@ -512,13 +510,13 @@ static void fill_global(struct job *j)
     free(j->out->object);
     j->out->object = dh_str_take(&text);
     uint64_t at, size;
-    if (dh_known_extent(j->modules, m, j->from->where.offset, &at, &size)) {
+    if (dh_known_variable_extent(j->modules, m, j->from->where.offset, &at, &size)) {
         j->out->offset = j->from->where.offset - at;
         j->out->extent = size;
     }
     if (!names_something(j->out->variable))
         dh_finding_set(&j->out->variable, data.name);
-    dh_source_data_release(&data);
+    dh_source_variable_release(&data);
 }
 
 static void fill_object(struct job *j)
@@ -582,7 +580,7 @@ static void add_thread(struct job *j, const struct dh_log_thread *from)
     dh_vec_push(&j->out->threads, t);
 }
 
-/* A thread has its creator's name until somebody gives it one: that of the program tells nothing. */
+/* A thread inherits its creator's name: the program's name is no thread name. */
 static void drop_inherited_names(struct dh_finding *f)
 {
     const struct dh_finding_thread *first = dh_finding_thread(f, 0);
@@ -602,16 +600,16 @@ static void fill_process(struct dh_finding *f, const struct dh_log_process *p)
     f->build = dh_str_take(&id);
 }
 
-void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
+void dh_resolve(struct dh_finding_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
                 struct dh_finding *out)
 {
     struct job j = {r->modules, from, out};
     dh_finding_init(out);
-    dh_finding_set(&out->kind, dh_log_kind_name(from->kind));
-    dh_finding_set(&out->level, dh_log_level_name(from->level));
+    out->kind = (enum dh_finding_kind)from->kind;
+    out->level = (enum dh_finding_level)from->level;
     dh_finding_set(&out->detector, from->detector);
-    dh_finding_set(&out->verdict, "none");
-    dh_finding_set(&out->healing, "none");
+    out->verdict = DH_VERDICT_NONE;
+    out->healing = DH_HEALING_NONE;
     dh_finding_set(&out->text, from->text);
     dh_finding_set(&out->key, from->key);
     out->first_seen = out->last_seen = (long long)from->time;
@@ -624,9 +622,9 @@ void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const str
     for (uint32_t i = 0; i < from->n_accesses; i++)
         add_access(&j, &from->access[i]);
     fill_variable(out);
-    if (from->kind == DH_LOG_VIEW || from->kind == DH_LOG_ATOMICITY)
+    if (from->kind == DH_FINDING_VIEW || from->kind == DH_FINDING_ATOMICITY)
         fill_variables(&j);
-    fill_variable_by_objects(out, from->kind == DH_LOG_DEADLOCK);
+    fill_variable_by_objects(out, from->kind == DH_FINDING_DEADLOCK);
     fill_object(&j);
     fill_variable_by_address(&j);
     fill_held(from, out);

@@ -170,6 +170,13 @@ void dh_store_close(struct dh_store *s)
     free(s);
 }
 
+bool dh_store_make(const char *path, struct dh_err *err)
+{
+    struct dh_store *s = dh_store_open(path, DH_STORE_WRITE, err);
+    dh_store_close(s);
+    return s;
+}
+
 /* ---- writing ---- */
 
 /* Binds the texts in order and runs a statement that answers nothing. */
@@ -239,7 +246,14 @@ static const char add_evidence[] =
 
 bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f, struct dh_err *err)
 {
-    const char *row[] = {f->id, f->kind, f->detector, f->level, f->verdict, f->healing, f->witness, NULL};
+    const char *row[] = {f->id,
+                         dh_finding_kind_name(f->kind),
+                         f->detector,
+                         dh_finding_level_name(f->level),
+                         dh_finding_verdict_name(f->verdict),
+                         dh_finding_healing_name(f->healing),
+                         f->witness,
+                         NULL};
     const long long seen[] = {f->first_seen, f->last_seen};
     if (!run_with(s, add_finding, row, seen, err))
         return false;
@@ -252,10 +266,10 @@ bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f,
     return ok;
 }
 
-bool dh_store_classify(struct dh_store *s, const char *id, const char *build, const char *verdict, const char *details,
-                       struct dh_err *err)
+bool dh_store_classify(struct dh_store *s, const char *id, const char *build, enum dh_finding_verdict verdict,
+                       const char *details, struct dh_err *err)
 {
-    const char *row[] = {id, build, details, NULL}, *what[] = {verdict, id, NULL};
+    const char *row[] = {id, build, details, NULL}, *what[] = {dh_finding_verdict_name(verdict), id, NULL};
     return run_with(s,
                     "INSERT OR REPLACE INTO classification(finding, build, details, at) VALUES (?1, ?2, ?3,"
                     " unixepoch())",
@@ -263,9 +277,9 @@ bool dh_store_classify(struct dh_store *s, const char *id, const char *build, co
            run_with(s, "UPDATE finding SET verdict = ?1 WHERE id = ?2", what, NULL, err);
 }
 
-bool dh_store_heal(struct dh_store *s, const char *id, const char *healing, struct dh_err *err)
+bool dh_store_heal(struct dh_store *s, const char *id, enum dh_finding_healing healing, struct dh_err *err)
 {
-    const char *what[] = {healing, id, NULL};
+    const char *what[] = {dh_finding_healing_name(healing), id, NULL};
     return run_with(s, "UPDATE finding SET healing = ?1 WHERE id = ?2", what, NULL, err);
 }
 
@@ -295,6 +309,23 @@ bool dh_store_commit(struct dh_store *s, struct dh_err *err)
     return execute(s, "COMMIT", "write", err);
 }
 
+char *dh_store_arguments(char *const *argv)
+{
+    struct dh_str s = {0};
+    for (int i = 1; argv[i]; i++)
+        dh_str_addf(&s, "%s%s", i > 1 ? " " : "", argv[i]);
+    return dh_str_take(&s);
+}
+
+bool dh_store_put(const char *path, const struct dh_store_run *run, const struct dh_finding *f, struct dh_err *err)
+{
+    struct dh_store *s = dh_store_open(path, DH_STORE_WRITE, err);
+    long long id;
+    bool ok = s && dh_store_begin(s, run, &id, err) && dh_store_add(s, id, f, err) && dh_store_commit(s, err);
+    dh_store_close(s);
+    return ok;
+}
+
 /* ---- reading ---- */
 
 bool dh_store_last_run(struct dh_store *s, long long *id, struct dh_err *err)
@@ -302,10 +333,15 @@ bool dh_store_last_run(struct dh_store *s, long long *id, struct dh_err *err)
     return ask_number(s, "SELECT coalesce(max(id), 0) FROM run", id, err);
 }
 
-static void set_column(sqlite3_stmt *q, int column, char **field)
+static const char *column_text(sqlite3_stmt *q, int column)
 {
     const char *text = (const char *)sqlite3_column_text(q, column);
-    dh_finding_set(field, text ? text : "");
+    return text ? text : "";
+}
+
+static void set_column(sqlite3_stmt *q, int column, char **field)
+{
+    dh_finding_set(field, column_text(q, column));
 }
 
 static bool read_row(sqlite3_stmt *q, struct dh_finding *f)
@@ -313,9 +349,13 @@ static bool read_row(sqlite3_stmt *q, struct dh_finding *f)
     const char *details = (const char *)sqlite3_column_text(q, 10);
     if (!dh_details_read(details ? details : "", f))
         return false;
-    char **fields[] = {&f->id, &f->kind, &f->detector, &f->level, &f->verdict, &f->healing, &f->witness};
-    for (int i = 0; i < (int)(sizeof fields / sizeof *fields); i++)
-        set_column(q, i, fields[i]);
+    set_column(q, 0, &f->id);
+    f->kind = dh_finding_kind_parse(column_text(q, 1));
+    set_column(q, 2, &f->detector);
+    f->level = dh_finding_level_parse(column_text(q, 3));
+    f->verdict = dh_finding_verdict_parse(column_text(q, 4));
+    f->healing = dh_finding_healing_parse(column_text(q, 5));
+    set_column(q, 6, &f->witness);
     f->first_seen = sqlite3_column_int64(q, 7);
     f->last_seen = sqlite3_column_int64(q, 8);
     f->runs = sqlite3_column_int64(q, 9);

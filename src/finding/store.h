@@ -18,6 +18,8 @@ enum dh_store_mode { DH_STORE_READ, DH_STORE_WRITE /* made if missing */ };
  * beyond the limit of file sizes is an error instead of a signal. */
 struct dh_store *dh_store_open(const char *path, enum dh_store_mode mode, struct dh_err *err);
 void dh_store_close(struct dh_store *s);
+/* Makes it if it is missing: what found nothing leaves a store that says so. */
+bool dh_store_make(const char *path, struct dh_err *err);
 
 struct dh_store_run {
     const char *program, *arguments;
@@ -32,10 +34,10 @@ bool dh_store_claim(struct dh_store *s, const char *log, bool *fresh, struct dh_
  * of this build is replaced unless it says more. */
 bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f, struct dh_err *err);
 /* What classifying came to, for this build: the finding's verdict, and the details as a JSON object. */
-bool dh_store_classify(struct dh_store *s, const char *id, const char *build, const char *verdict, const char *details,
-                       struct dh_err *err);
-/* What healing came to: none, offered, verified. */
-bool dh_store_heal(struct dh_store *s, const char *id, const char *healing, struct dh_err *err);
+bool dh_store_classify(struct dh_store *s, const char *id, const char *build, enum dh_finding_verdict verdict,
+                       const char *details, struct dh_err *err);
+/* The state of healing. */
+bool dh_store_heal(struct dh_store *s, const char *id, enum dh_finding_healing healing, struct dh_err *err);
 /* How it came to that, for this build, as a JSON object. */
 bool dh_store_healed(struct dh_store *s, const char *id, const char *build, const char *details, struct dh_err *err);
 /* A lock that heals the finding was given up in a run: what was verified is only offered, and it is counted. */
@@ -43,6 +45,11 @@ bool dh_store_heal_failed(struct dh_store *s, const char *id, const char *build,
 bool dh_store_commit(struct dh_store *s, struct dh_err *err);
 /* The newest run, 0 when there is none: for `since`. */
 bool dh_store_last_run(struct dh_store *s, long long *id, struct dh_err *err);
+
+/* "ARG ARG...", for dh_store_run.arguments; owned by the caller. */
+char *dh_store_arguments(char *const *argv);
+/* One finding of a run, in a transaction of its own. */
+bool dh_store_put(const char *path, const struct dh_store_run *run, const struct dh_finding *f, struct dh_err *err);
 
 struct dh_store_choice {
     const char *id;                         /* beginning of an id, or NULL */

@@ -24,29 +24,20 @@ void dh_suppressions_release(struct dh_suppressions *s)
     dh_vec_release(&s->rows);
 }
 
-/* ---- which kinds of findings a type is about ---- */
+/* ---- kinds of findings by type of suppression ---- */
 
-static const struct {
-    const char *kind;
-    enum dh_suppression_type type;
-} applies[] = {
-#define DH_FINDING_KIND(id, name, title, suppressed) {name, DH_SUPPRESS_##suppressed},
+static bool is_about(const struct dh_suppression *s, enum dh_finding_kind kind)
+{
+    static const enum dh_suppression_type types[] = {
+#define DH_FINDING_KIND(id, name, title, suppressed) DH_SUPPRESS_##suppressed,
 #include "event/finding_kind.def"
 #undef DH_FINDING_KIND
-};
-
-static bool is_about(const struct dh_suppression *s, const char *kind)
-{
+    };
     enum dh_suppression_type type = s->type == DH_SUPPRESS_RACE_TOP ? DH_SUPPRESS_RACE : s->type;
-    if (type == DH_SUPPRESS_CALLED_FROM_LIB)
-        return true;
-    for (size_t i = 0; i < sizeof applies / sizeof *applies; i++)
-        if (applies[i].type == type && strcmp(applies[i].kind, kind) == 0)
-            return true;
-    return false;
+    return type == DH_SUPPRESS_CALLED_FROM_LIB || (kind < DH_FINDING_KIND_COUNT && types[kind] == type);
 }
 
-/* ---- what it is held against ---- */
+/* ---- matching ---- */
 
 static bool matches_frame(const struct dh_suppression *s, const struct dh_finding_frame *f)
 {
@@ -76,14 +67,14 @@ static bool has_wide_scope(const struct dh_suppression *s)
     return s->type != DH_SUPPRESS_RACE_TOP && s->type != DH_SUPPRESS_CALLED_FROM_LIB;
 }
 
-/* "struct account.balance" is known as that and as "balance"; a type's words are no name. */
+/* "struct account.balance" matches as a whole and by its field "balance", not by its type. */
 static bool matches_variable(const struct dh_suppression *s, const char *variable)
 {
     const char *dot = strrchr(variable, '.');
     return dh_suppression_matches(s, variable) || (dot && dh_suppression_matches(s, dot + 1));
 }
 
-/* What a finding is about may be several variables or locks: "back, front". */
+/* A finding may have several variables or locks: "back, front". */
 static bool matches_names(const struct dh_suppression *s, const struct dh_finding *f)
 {
     for (size_t i = 0; i < f->accesses.n; i++) {

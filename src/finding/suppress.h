@@ -1,4 +1,4 @@
-/* Suppressions against findings with names. Layer: finding. The list owns the file's text. */
+/* Matches findings against a suppression file (event/suppression.h). Layer: finding. The list owns the file's text. */
 #ifndef DH_FINDING_SUPPRESS_H
 #define DH_FINDING_SUPPRESS_H
 
@@ -12,7 +12,7 @@ struct dh_suppressions {
     DH_VEC(struct dh_suppression) rows;
 };
 
-/* Whether the file can be read; lines that are malformed are left out, and the first of them is told in `err` as
+/* Whether the file can be read; lines that are malformed are left out, and `err` gets the first of them as
  * FILE:LINE: what (err->text stays NULL when all are good). */
 bool dh_suppressions_read(struct dh_suppressions *s, const char *path, struct dh_err *err);
 void dh_suppressions_release(struct dh_suppressions *s);

@@ -1,16 +1,18 @@
 #include "finding/suspicion_record.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define OF_TRACE "trace" /* stands for the module of places that only the stream explains */
+#define OF_TRACE "trace" /* the virtual module of places that only the stream defines */
 #define FRAMES_MOST 256u
 
-/* What the operation of a suspect is in a finding. */
+/* Role and flags in a finding, by operation. */
 static const struct {
     uint32_t role, flags;
-} deeds[DH_OP_COUNT] = {
+} roles[DH_OP_COUNT] = {
     [DH_OP_NONE] = {DH_ROLE_SCOPE, 0},
     [DH_OP_READ] = {DH_ROLE_ACCESS, 0},
     [DH_OP_WRITE] = {DH_ROLE_ACCESS, DH_LOG_WRITE},
@@ -50,30 +52,28 @@ static const struct {
     [DH_OP_ASM] = {DH_ROLE_ACCESS, 0},
 };
 
-static const enum dh_log_kind kinds[DH_SUSPECT_KIND_COUNT] = {
-    [DH_SUSPECT_RACE] = DH_LOG_RACE,
-    [DH_SUSPECT_VIEW] = DH_LOG_VIEW,
-    [DH_SUSPECT_ATOMICITY] = DH_LOG_ATOMICITY,
-    [DH_SUSPECT_DEADLOCK] = DH_LOG_DEADLOCK,
-    [DH_SUSPECT_CRITICAL_WAIT] = DH_LOG_CRITICAL_WAIT,
-    [DH_SUSPECT_INDEFINITE_WAIT] = DH_LOG_INDEFINITE_WAIT,
-    [DH_SUSPECT_LOST_WAKEUP] = DH_LOG_LOST_WAKEUP,
-    [DH_SUSPECT_LOCK_MISUSE] = DH_LOG_LOCK_MISUSE,
+static const enum dh_finding_kind kinds[DH_SUSPECT_KIND_COUNT] = {
+    [DH_SUSPECT_RACE] = DH_FINDING_RACE,
+    [DH_SUSPECT_VIEW] = DH_FINDING_VIEW,
+    [DH_SUSPECT_ATOMICITY] = DH_FINDING_ATOMICITY,
+    [DH_SUSPECT_DEADLOCK] = DH_FINDING_DEADLOCK,
+    [DH_SUSPECT_CRITICAL_WAIT] = DH_FINDING_CRITICAL_WAIT,
+    [DH_SUSPECT_INDEFINITE_WAIT] = DH_FINDING_INDEFINITE_WAIT,
+    [DH_SUSPECT_LOST_WAKEUP] = DH_FINDING_LOST_WAKEUP,
+    [DH_SUSPECT_LOCK_MISUSE] = DH_FINDING_LOCK_MISUSE,
 };
 
-/* One suspicion under way. */
+/* One suspicion being converted. */
 struct job {
     const struct dh_suspicion_view *view;
     const struct dh_suspicion *from;
     struct dh_suspicion_record *out;
-    struct dh_site_table sites; /* of what only the stream explains */
+    struct dh_site_table sites; /* of the virtual module */
 };
 
 static void *room(struct job *j, size_t n, size_t size)
 {
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
+    void *p = dh_xcalloc(n, size);
     dh_vec_push(&j->out->blocks, p);
     return p;
 }
@@ -118,14 +118,14 @@ static uint32_t meta_module(struct job *j, size_t i)
     return module_index(j, m->path, m->id);
 }
 
-/* The one that stands for what only the stream explains. */
-static uint32_t made_module(struct job *j, const struct dh_site_table *sites)
+/* The virtual module, for places that only the stream defines. */
+static uint32_t virtual_module(struct job *j, const struct dh_site_table *sites)
 {
-    struct dh_made_module made = {.name = j->view->name, .arg = j->view->name_arg};
+    struct dh_virtual_module made = {.name = j->view->name, .arg = j->view->name_arg};
     if (sites)
         j->sites = *sites;
     made.sites = j->sites;
-    dh_modules_make(j->view->modules, OF_TRACE, &made);
+    dh_modules_put_virtual(j->view->modules, OF_TRACE, &made);
     return module_index(j, OF_TRACE, NULL);
 }
 
@@ -141,14 +141,14 @@ static struct dh_log_address address_of(struct job *j, uint64_t address)
 {
     struct dh_log_address a = code_address(j, address);
     if (a.module == DH_LOG_NONE && j->view->name)
-        a.module = made_module(j, NULL);
+        a.module = virtual_module(j, NULL);
     return a;
 }
 
 /* A place as its module numbers it. */
 static void fill_place(struct job *j, uint32_t place, uint32_t *own, uint32_t *module)
 {
-    const struct dh_world_host *words = &j->view->words;
+    const struct dh_run_host *words = &j->view->words;
     const struct dh_site_table *table = NULL;
     size_t i = dh_meta_module_of_place(j->view->meta, place);
     *own = *module = DH_LOG_NONE;
@@ -160,7 +160,7 @@ static void fill_place(struct job *j, uint32_t place, uint32_t *own, uint32_t *m
     const struct dh_site *row = words->site && place != DH_NO_PLACE ? words->site(words->arg, place, &table) : NULL;
     if (row) {
         *own = (uint32_t)(row - table->sites);
-        *module = made_module(j, table);
+        *module = virtual_module(j, table);
     }
 }
 
@@ -185,7 +185,7 @@ static uint32_t depth_of(const struct dh_meta *m, uint32_t ctx)
     return n;
 }
 
-/* Of a deep recursion the middle says least. */
+/* Cuts the middle of deep recursions. */
 static struct dh_log_stack stack_of(struct job *j, uint32_t ctx)
 {
     const struct dh_meta *m = j->view->meta;
@@ -199,9 +199,9 @@ static struct dh_log_stack stack_of(struct job *j, uint32_t ctx)
 
 /* ---- threads ---- */
 
-static const struct dh_world_thread *world_thread(struct job *j, uint32_t index)
+static const struct dh_run_thread *world_thread(struct job *j, uint32_t index)
 {
-    const struct dh_world_thread *t = j->view->world ? dh_world_thread(j->view->world, index) : NULL;
+    const struct dh_run_thread *t = j->view->world ? dh_run_thread(j->view->world, index) : NULL;
     return t && t->index == index ? t : NULL;
 }
 
@@ -213,13 +213,13 @@ static bool has_thread(const struct job *j, uint32_t index)
     return false;
 }
 
-/* And those that made it. */
+/* With its ancestors. */
 static void add_thread(struct job *j, uint32_t index)
 {
     const struct dh_meta *m = j->view->meta;
     while (index != UINT32_MAX && !has_thread(j, index)) {
         const struct dh_meta_thread *t = m && index < m->threads.n ? &m->threads.at[index] : NULL;
-        const struct dh_world_thread *w = world_thread(j, index);
+        const struct dh_run_thread *w = world_thread(j, index);
         struct dh_log_thread out = {.index = index, .name = t && t->name ? t->name : ""};
         out.parent = !index ? DH_LOG_NONE : t ? t->parent : w ? w->parent : DH_LOG_NONE;
         out.flags = w && w->ended ? DH_LOG_FINISHED : 0;
@@ -235,7 +235,7 @@ static void add_locks(struct job *j, const struct dh_suspect *from, struct dh_lo
 {
     struct dh_log_lock *locks = room(j, from->n_locks, sizeof *locks);
     for (size_t i = 0; i < from->n_locks; i++) {
-        const struct dh_held *h = &from->locks[i];
+        const struct dh_lock_hold *h = &from->locks[i];
         locks[i] = (struct dh_log_lock){.address = h->lock, .where = address_of(j, h->lock), .shared = h->shared};
         fill_place(j, h->site, &locks[i].place, &locks[i].module);
         locks[i].taken = stack_of(j, h->ctx);
@@ -251,8 +251,8 @@ static void add_access(struct job *j, const struct dh_suspect *from)
     unsigned op = from->op < DH_OP_COUNT ? from->op : DH_OP_NONE;
     *a = (struct dh_log_access){
         .thread = from->thread,
-        .flags = deeds[op].flags | (from->flags & DH_EVENT_BY_LIBRARY ? DH_LOG_BY_LIBRARY : 0),
-        .role = deeds[op].role,
+        .flags = roles[op].flags | (from->flags & DH_EVENT_BY_LIBRARY ? DH_LOG_BY_LIBRARY : 0),
+        .role = roles[op].role,
         .size = from->size < UINT32_MAX ? (uint32_t)from->size : UINT32_MAX,
         .address = from->addr,
         .note = from->note ? from->note : "",
@@ -264,20 +264,20 @@ static void add_access(struct job *j, const struct dh_suspect *from)
     a->stack = stack_of(j, from->ctx);
     add_locks(j, from, a);
     add_thread(j, from->thread);
-    if (a->role == DH_ROLE_JOIN && from->addr < DH_WORLD_THREADS)
+    if (a->role == DH_ROLE_JOIN && from->addr < DH_RUN_THREADS_MAX)
         add_thread(j, (uint32_t)from->addr);
 }
 
 /* ---- the object ---- */
 
-/* What is told late may be about what was freed, and the address another's by now. */
+/* A suspicion may be reported after its object was freed and the address reused: the number identifies the object. */
 static const struct dh_object *object_of(const struct job *j)
 {
-    struct dh_world *w = j->view->world;
+    struct dh_run_state *w = j->view->world;
     if (!w || !j->from->addr)
         return NULL;
-    return j->from->object ? dh_world_object_numbered(w, j->from->addr, j->from->object)
-                           : dh_world_object(w, j->from->addr);
+    return j->from->object ? dh_run_find_object_numbered(w, j->from->addr, j->from->object)
+                           : dh_run_find_object(w, j->from->addr);
 }
 
 static void fill_region(struct job *j)
@@ -324,13 +324,11 @@ struct dh_log_process dh_suspicion_process(const struct dh_meta *m)
 struct dh_suspicion_record *dh_suspicion_record(const struct dh_suspicion_view *view, const char *detector,
                                                 const struct dh_suspicion *from)
 {
-    struct dh_suspicion_record *r = calloc(1, sizeof *r);
-    if (!r)
-        abort();
+    struct dh_suspicion_record *r = DH_NEW(struct dh_suspicion_record);
     struct job j = {.view = view, .from = from, .out = r};
     struct dh_log_finding *f = &r->finding;
-    f->kind = from->kind < DH_SUSPECT_KIND_COUNT ? kinds[from->kind] : DH_LOG_RACE;
-    f->level = from->level == DH_LEVEL_OBSERVED ? DH_LOG_OBSERVED : DH_LOG_SUSPECTED;
+    f->kind = from->kind < DH_SUSPECT_KIND_COUNT ? kinds[from->kind] : DH_FINDING_RACE;
+    f->level = from->level == DH_LEVEL_OBSERVED ? DH_LEVEL_OBSERVED : DH_LEVEL_SUSPECTED;
     f->time = view->meta && view->meta->started ? view->meta->started : (uint64_t)time(NULL);
     f->detector = detector;
     f->text = from->text ? from->text : "";

@@ -1,4 +1,4 @@
-/* A suspicion in the terms of the findings log. Layer: finding, of suspicion.c. */
+/* Converts a detector's suspicion into a record of the findings log. Layer: finding, for suspicion_collector.c. */
 #ifndef DH_FINDING_SUSPICION_RECORD_H
 #define DH_FINDING_SUSPICION_RECORD_H
 
@@ -7,17 +7,17 @@
 #include "finding/modules.h"
 #include "trace/meta.h"
 
-/* What a stream's numbers are read with. Any may be NULL but `modules`. */
+/* Tables that explain the numbers of a stream. Only `modules` must not be NULL. */
 struct dh_suspicion_view {
     const struct dh_meta *meta;
-    struct dh_world_host words; /* asked for the sites of places in no module of meta's */
+    struct dh_run_host words; /* sites of places in no module of `meta` */
     char *(*name)(void *arg, uint64_t addr);
     void *name_arg;
-    struct dh_world *world;
-    struct dh_modules *modules; /* gets what `words` and `name` say as a module of its own */
+    struct dh_run_state *world;
+    struct dh_modules *modules; /* gets a virtual module for `words` and `name` */
 };
 
-/* Owns all that the finding points to, but for texts of the suspicion and of meta. */
+/* Owns all that the finding points to, except texts of the suspicion and of meta. */
 struct dh_suspicion_record {
     struct dh_log_finding finding;
     DH_VEC(struct dh_log_module) modules;

@@ -1,7 +1,7 @@
 #include "heal/means.h"
 
-#include "cmd/command.h"
-#include "driver/heal_safety.h"
+#include "heal/safety.h"
+#include "host/notice.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 bool dh_heal_is_needless(const struct dh_finding *f)
 {
-    if (strcmp(f->verdict, "no-failure") != 0)
+    if (f->verdict != DH_VERDICT_NO_FAILURE)
         return false;
     json_t *o = json_loads(f->classification, 0, NULL);
     bool searched = !json_is_true(json_object_get(o, "free_running"));
@@ -17,7 +17,7 @@ bool dh_heal_is_needless(const struct dh_finding *f)
     return searched;
 }
 
-/* The first that is said of the group by that kind of risk, or NULL. */
+/* The text of the first risk of that kind for the group, or NULL. */
 static const char *risk_of(const struct dh_heal_risks *risks, const char *group, enum dh_heal_risk_kind kind)
 {
     for (size_t i = 0; i < risks->at.n; i++)
@@ -26,7 +26,7 @@ static const char *risk_of(const struct dh_heal_risks *risks, const char *group,
     return NULL;
 }
 
-/* Groups that are entered inside each other, both ways. */
+/* Two groups that are entered inside each other get one lock. */
 static bool joins(struct dh_draft *d, size_t group, const char *name)
 {
     size_t other = dh_draft_find(d, name);
@@ -37,9 +37,9 @@ static bool joins(struct dh_draft *d, size_t group, const char *name)
     return true;
 }
 
-/* One step towards safety; false: there is nothing to change. A circle goes when the group is entered first of all;
- * when that does not help, and with waits, no lock may be held at all. */
-static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_risks *risks, bool must, bool tell)
+/* One step towards safety; false: there is nothing to change. A cycle is broken when the group is entered before all
+ * other locks; where that does not help, and with waits, there can be no lock at all. */
+static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_risks *risks, bool must, bool notes)
 {
     const struct dh_draft_group *g = &d->groups.at[group];
     const char *cycle = risk_of(risks, g->name, DH_RISK_CYCLE), *why = cycle;
@@ -67,18 +67,18 @@ static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_ri
     if (hoisted)
         return true;
     if (must || g->means == DH_HEAL_ORDER) {
-        if (tell)
-            dh_complain("heal: %s: not safe by %s: %s", g->name, must ? "the means that was asked for" : "order", why);
+        if (notes)
+            dh_notice("heal: %s: not safe by %s: %s", g->name, must ? "the means that was asked for" : "order", why);
         dh_draft_drop(d, group, why);
     } else {
-        if (tell)
-            dh_complain("heal: %s: by schedule only, because with a lock %s", g->name, why);
+        if (notes)
+            dh_notice("heal: %s: by schedule only, because with a lock %s", g->name, why);
         dh_draft_weaken(d, group, DH_HEAL_SCHEDULE, why);
     }
     return true;
 }
 
-bool dh_heal_choose(struct dh_draft *d, const char *program, const char *means, bool tell, struct dh_err *err)
+bool dh_heal_choose(struct dh_draft *d, const char *program, const char *means, bool notes, struct dh_err *err)
 {
     bool changed = true, must = strcmp(means, "auto") != 0 && strcmp(means, "schedule") != 0;
     for (size_t g = 0; strcmp(means, "schedule") == 0 && g < d->groups.n; g++)
@@ -91,7 +91,7 @@ bool dh_heal_choose(struct dh_draft *d, const char *program, const char *means, 
         free(text);
         changed = false;
         for (size_t g = 0; ok && g < d->groups.n; g++)
-            changed |= make_safer(d, g, &risks, must, tell);
+            changed |= make_safer(d, g, &risks, must, notes);
         for (size_t g = 0; ok && g < d->groups.n; g++)
             d->groups.at[g].by_object = risk_of(&risks, d->groups.at[g].name, DH_RISK_BY_OBJECT);
         dh_heal_risks_release(&risks);

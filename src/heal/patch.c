@@ -1,5 +1,6 @@
 #include "heal/patch.h"
 
+#include "base/alloc.h"
 #include "host/file.h"
 
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static void add_line(struct source *s, unsigned before, char *text)
     }
 }
 
-/* ---- what is to be guarded ---- */
+/* ---- accesses to guard ---- */
 
 static bool is_of(const struct dh_draft *d, const struct dh_draft_group *g, const struct dh_site *s)
 {
@@ -131,7 +132,7 @@ static const char *find_ranges(const struct dh_draft *d, size_t group, range_vec
     return *file ? NULL : "nothing is known of its lines";
 }
 
-/* What no lines around accesses could mend. */
+/* A group that lines around accesses cannot heal. */
 static const char *find_reach(const struct dh_draft *d, size_t group)
 {
     if (d->groups.at[group].means != DH_HEAL_LOCK)
@@ -145,7 +146,7 @@ static const char *find_reach(const struct dh_draft *d, size_t group)
     return NULL;
 }
 
-/* ---- whether lines can be put around it ---- */
+/* ---- whether lines can be added around it ---- */
 
 static int braces(const char *line)
 {
@@ -175,7 +176,7 @@ static bool leaves(const char *line)
     return false;
 }
 
-/* A statement that goes on behind its line, or hangs on the line before, has no place for a line of its own. */
+/* A statement that spans lines leaves no place for a line of its own. */
 static bool ends_statement(const char *line)
 {
     size_t n = strlen(line);
@@ -203,7 +204,7 @@ static const char *settle(const struct source *s, struct range *r)
     return "its end is not found";
 }
 
-/* Whoever waits with the lock keeps others out that it waits for; who takes another one may meet who has it. */
+/* A wait under the new mutex may be for a thread that needs it; acquiring another lock under it may make a cycle. */
 static const char *find_calls(const struct dh_draft *d, const struct source *s, const range_vec *all,
                               const struct range *r)
 {
@@ -307,10 +308,8 @@ static struct source *source_of(struct source *all, size_t *n, const char *path)
 char *dh_patch_make(const struct dh_draft *d, char **why_not)
 {
     struct dh_str out = {0}, left = {0};
-    struct source *all = calloc(d->groups.n + 1, sizeof *all);
+    struct source *all = dh_xcalloc(d->groups.n + 1, sizeof *all);
     size_t n = 0;
-    if (!all)
-        abort();
     for (size_t g = 0; g < d->groups.n; g++) {
         range_vec ranges = {0};
         const char *file = NULL, *why = find_reach(d, g);

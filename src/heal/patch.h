@@ -1,5 +1,5 @@
-/* A suggestion how to mend the source: a mutex around what a group's sections are. Layer: heal. Only where that is a
- * matter of lines of one function, without a way out in between; to read, never applied by the tool. */
+/* A suggested patch of the source: a mutex around a group's sections. Layer: heal. Only where a section is
+ * a range of lines of one function without an exit in between; for people to read, never applied by the tool. */
 #ifndef DH_HEAL_PATCH_H
 #define DH_HEAL_PATCH_H
 

@@ -160,7 +160,7 @@ static bool has_one_of(const struct dh_draft_group *g, const dh_text_vec *variab
     return false;
 }
 
-/* The one that has one of the variables already, and then has all; several are joined. */
+/* The group that has one of the variables already, which gets the others; several are merged. */
 static size_t group_of(struct dh_draft *d, const dh_text_vec *variables, enum dh_heal_means means)
 {
     size_t found = d->groups.n;
@@ -180,7 +180,7 @@ static size_t group_of(struct dh_draft *d, const dh_text_vec *variables, enum dh
     return found;
 }
 
-/* "{a, b}" is what a view says. */
+/* Findings on views name "{a, b}". */
 static void split_variables(const char *all, dh_text_vec *out)
 {
     if (all[0] != '{') {
@@ -244,11 +244,11 @@ static struct dh_draft_section *add_whole(struct dh_draft *d, size_t group, cons
     return section;
 }
 
-/* The accesses of a function to the group's variables in order, and where it takes and gives locks. */
+/* The accesses of a function to the group's variables in order, and its lock operations between them. */
 struct walk {
     DH_VEC(const struct dh_site *) own;
-    DH_VEC(unsigned) locks; /* taken before the access */
-    DH_VEC(int) held;       /* of these not given back */
+    DH_VEC(unsigned) locks; /* acquired before the access */
+    DH_VEC(int) held;       /* of these not released */
 };
 
 static void walk_function(const struct dh_draft *d, size_t group, const char *function, struct walk *w)
@@ -272,7 +272,7 @@ static void walk_function(const struct dh_draft *d, size_t group, const char *fu
     }
 }
 
-/* A read that is made again first thing under a lock: the program does not rely on the first. */
+/* A read that is repeated first under a lock (double-checked): the program does not rely on the first one. */
 static bool is_looked_at_again(const struct walk *w, size_t i)
 {
     return !writes(w->own.at[i]) && !w->held.at[i] && i + 1 < w->own.n && !writes(w->own.at[i + 1]) &&
@@ -290,7 +290,7 @@ static void add_pair(struct dh_draft *d, size_t group, const char *function, con
     for (size_t k = i + 1; s && k < w->own.n; k++) {
         size_t before = s->ends.n;
         add_text(&s->ends, text(d, w->own.at[k]->name));
-        /* Between two writes only, a read sees what was never meant to be seen. */
+        /* Only between two writes does a read see an intermediate value. */
         if (s->ends.n > before && before < 64 && alone && !(writes(first) && writes(w->own.at[k])))
             s->reads_pass |= (uint64_t)1 << before;
     }
@@ -304,7 +304,7 @@ static void add_pairs(struct dh_draft *d, size_t group, const char *function, co
     for (size_t i = 0; i + 1 < w.own.n; i++)
         if (!is_looked_at_again(&w, i))
             add_pair(d, group, function, &w, i, because);
-    /* A pointer that is tested and read again is used behind that. */
+    /* A pointer that is tested and read again is used after that. */
     const struct dh_site *last = w.own.n > 1 ? w.own.at[w.own.n - 1] : NULL;
     if (last && !writes(last) && last->flags & DH_SITE_POINTER && !is_looked_at_again(&w, 0)) {
         struct dh_draft_section *s =
@@ -317,7 +317,7 @@ static void add_pairs(struct dh_draft *d, size_t group, const char *function, co
     dh_vec_release(&w.held);
 }
 
-/* Functions that access the group's variables more than once, and write, may do it in between as well. */
+/* Functions that access the group's variables more than once, and write, may come between others' accesses as well. */
 static void add_writers(struct dh_draft *d, size_t group, const char *because)
 {
     dh_text_vec functions = {0};
@@ -334,8 +334,8 @@ static const char *function_of(const struct dh_finding_access *a)
     return a->stack.frames.n ? a->stack.frames.at[0].function : "";
 }
 
-/* The activation in which both happened, when that is not the one of both accesses: where the ways to them part, seen
- * from the thread's beginning. NULL: there is none, or nothing has to be done about it. */
+/* The innermost activation that both stacks have in common, if it is not the function of the accesses. NULL: there is
+ * none, or none is needed. */
 static const char *common_function(const struct dh_finding_access *a, const struct dh_finding_access *b)
 {
     const char *common = NULL;
@@ -351,7 +351,7 @@ static const char *common_function(const struct dh_finding_access *a, const stru
     return common;
 }
 
-/* Accesses of one thread that a third came between, in different activations. */
+/* Two accesses of one thread in different activations, between which another thread accessed. */
 static void add_spanning(struct dh_draft *d, size_t group, const struct dh_finding *f)
 {
     for (size_t i = 0; i < f->accesses.n; i++)
@@ -373,8 +373,7 @@ static const struct dh_site *site_named(const struct dh_draft *d, const char *na
     return NULL;
 }
 
-/* Members of one struct that are read or written by one expression are copied together, and meant to belong together.
- */
+/* Members of one struct that one expression accesses are copied together, and should be atomic together. */
 static void add_copied(const struct dh_draft *d, const struct dh_finding *f, dh_text_vec *variables)
 {
     for (size_t i = 0; i < f->accesses.n; i++) {
@@ -400,9 +399,9 @@ static void heal_variable(struct dh_draft *d, const struct dh_finding *f)
     add_copied(d, f, &variables);
     size_t group = group_of(d, &variables, DH_HEAL_LOCK);
     add_text(&d->groups.at[group].findings, f->id);
-    if (strcmp(f->kind, "race") != 0)
+    if (f->kind != DH_FINDING_RACE)
         add_spanning(d, group, f);
-    d->groups.at[group].of_views |= !strcmp(f->kind, "view");
+    d->groups.at[group].of_views |= f->kind == DH_FINDING_VIEW;
     for (size_t i = 0; i < f->accesses.n; i++) {
         add_text(&d->groups.at[group].functions, function_of(&f->accesses.at[i]));
         add_pairs(d, group, function_of(&f->accesses.at[i]), f->id);
@@ -411,7 +410,7 @@ static void heal_variable(struct dh_draft *d, const struct dh_finding *f)
     release_texts(&variables);
 }
 
-/* Accesses alone need a section, too, to be written down: each of them is one. */
+/* A single access needs a section, too: each is one. */
 static void add_single(struct dh_draft *d, size_t group)
 {
     for (size_t i = 0; i < d->sections.n; i++)
@@ -438,8 +437,8 @@ static bool has_witness(const struct dh_finding *const *findings, size_t n, cons
     return false;
 }
 
-/* What only libraries access, given its address, has no place at which it could be entered. A race with free may come
- * of something else, as failures do. */
+/* A variable that only libraries access, by its address, has no site to enter a section at. A race with free may be the
+ * consequence of another finding, as failures are. */
 static void leave_out_empty(struct dh_draft *d, size_t group, const struct dh_finding *const *findings, size_t n)
 {
     for (size_t i = 0; i < d->sections.n; i++)
@@ -450,7 +449,7 @@ static void leave_out_empty(struct dh_draft *d, size_t group, const struct dh_fi
             leave_out(d, d->groups.at[group].findings.at[i], "the program's own code does not access it by that name");
 }
 
-/* ---- what comes too early ---- */
+/* ---- order: reads that come too early ---- */
 
 static bool access_writes(const struct dh_finding_access *a)
 {
@@ -459,11 +458,11 @@ static bool access_writes(const struct dh_finding_access *a)
 
 bool dh_draft_may_wait(const struct dh_finding *f)
 {
-    return strcmp(f->kind, "race") == 0 && f->accesses.n == 2 && f->variable[0] && f->variable[0] != '{' &&
+    return f->kind == DH_FINDING_RACE && f->accesses.n == 2 && f->variable[0] && f->variable[0] != '{' &&
            access_writes(&f->accesses.at[0]) != access_writes(&f->accesses.at[1]);
 }
 
-/* Both in order, whoever comes first: a lock keeps them apart, and lets the read be the first all the same. */
+/* A lock makes the two mutually exclusive and still lets the read be the first: the read waits for the write. */
 static void heal_late(struct dh_draft *d, const struct dh_finding *f)
 {
     unsigned writer = access_writes(&f->accesses.at[1]);
@@ -485,7 +484,7 @@ static void heal_late(struct dh_draft *d, const struct dh_finding *f)
     release_texts(&variables);
 }
 
-/* ---- locks in a circle ---- */
+/* ---- gates: cycles of locks ---- */
 
 static const struct dh_site *lock_at(const struct dh_draft *d, const struct dh_finding_stack *stack)
 {
@@ -500,7 +499,7 @@ static const struct dh_site *lock_at(const struct dh_draft *d, const struct dh_f
     return NULL;
 }
 
-/* The lock of the circle that the thread took first: as the finding says, or the first of that function. */
+/* The lock of the cycle that the thread acquired first: as the finding has it, or the first of that function. */
 static const struct dh_site *first_lock(const struct dh_draft *d, const struct dh_finding_access *a,
                                         const struct dh_site *inner)
 {
@@ -518,7 +517,7 @@ static const struct dh_site *first_lock(const struct dh_draft *d, const struct d
     return NULL;
 }
 
-/* By the name that it has everywhere: one that is reached by a pointer goes by what its site is called. */
+/* The name that the lock has everywhere: one that is reached by a pointer is named by its site. */
 static const char *name_of_lock(const struct dh_draft *d, const struct dh_finding_access *a)
 {
     const struct dh_site *s = site_named(d, a->site);
@@ -528,8 +527,8 @@ static const char *name_of_lock(const struct dh_draft *d, const struct dh_findin
     return s ? text(d, s->variable) : a->object;
 }
 
-/* A critical section of the function begins there, by a lock call or the call of what takes the lock; and it is not
- * what the frame is at, but comes before it. */
+/* A critical section of the function begins there, by a lock call or the call of a wrapper, before the call that the
+ * frame is in. */
 static bool begins_before(const struct dh_draft *d, const struct dh_scope_row *r, const struct dh_finding_frame *f)
 {
     const struct dh_site *s = r->site < d->sites->n_sites ? &d->sites->sites[r->site] : NULL;
@@ -538,8 +537,8 @@ static bool begins_before(const struct dh_draft *d, const struct dh_scope_row *r
            (line < f->line || (line == f->line && column < f->column));
 }
 
-/* Who took the first lock and came to the second, itself or by others, when one call takes all locks (a wrapper, those
- * of the C++ library): the innermost function in which a section was begun before. NULL: there is none. */
+/* The function that acquired the first lock and reached the second, itself or by calls, when one wrapper acquires all
+ * locks: the innermost one with a critical section begun before. NULL: there is none. */
 static const char *function_of_both(const struct dh_draft *d, const struct dh_finding_access *a)
 {
     for (size_t k = 0; d->scopes && k < a->stack.frames.n; k++) {
@@ -551,7 +550,7 @@ static const char *function_of_both(const struct dh_draft *d, const struct dh_fi
     return NULL;
 }
 
-/* Whoever holds both needs the gate no more; who gives the first one back was not on its way through. */
+/* A thread that holds both locks leaves the gate; so does one that releases the first without acquiring the second. */
 static void add_gate(struct dh_draft *d, size_t group, const struct dh_finding *f, const struct dh_finding_access *a)
 {
     const struct dh_site *inner = site_named(d, a->site);
@@ -574,7 +573,7 @@ static void heal_deadlock(struct dh_draft *d, const struct dh_finding *f)
     unsigned takers = 0;
     for (size_t i = 0; i < f->accesses.n; i++)
         if (dh_finding_takes_lock(&f->accesses.at[i]) && f->accesses.at[i].object[0]) {
-            add_text(&locks, name_of_lock(d, &f->accesses.at[i])); /* others join those who wait for locks */
+            add_text(&locks, name_of_lock(d, &f->accesses.at[i])); /* others wait for threads, not for locks */
             takers++;
         }
     if (takers < 2) {
@@ -600,17 +599,19 @@ static bool is_in_a_group(const struct dh_draft *d, const char *id)
     return false;
 }
 
-/* A failure that has a witness comes of something else: whether it is gone is seen when that is healed. */
+/* A failure with a witness is the consequence of another finding: it is verified along with that. */
 void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings, size_t n, const dh_text_vec *late)
 {
     static const struct {
-        const char *kind;
+        enum dh_finding_kind kind;
         void (*heal)(struct dh_draft *, const struct dh_finding *);
-    } ways[] = {
-        {"race", heal_variable}, {"atomicity", heal_variable}, {"view", heal_variable}, {"deadlock", heal_deadlock}};
+    } ways[] = {{DH_FINDING_RACE, heal_variable},
+                {DH_FINDING_ATOMICITY, heal_variable},
+                {DH_FINDING_VIEW, heal_variable},
+                {DH_FINDING_DEADLOCK, heal_deadlock}};
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
-        while (k < sizeof ways / sizeof *ways && strcmp(ways[k].kind, findings[i]->kind) != 0)
+        while (k < sizeof ways / sizeof *ways && ways[k].kind != findings[i]->kind)
             k++;
         if (has_text(late, findings[i]->id))
             heal_late(d, findings[i]);
@@ -630,7 +631,7 @@ void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings,
             leave_out(d, findings[i]->id, "there is no healing for what is of this kind");
 }
 
-/* ---- sections that somebody else found ---- */
+/* ---- sections of a file ---- */
 
 static void add_section(struct dh_draft *d, const struct dh_sections *f, uint32_t number)
 {
@@ -670,9 +671,9 @@ void dh_draft_sections(struct dh_draft *d, const struct dh_sections *f)
         add_text(&d->groups.at[g].findings, "");
 }
 
-/* ---- before anything is known ---- */
+/* ---- candidates: without findings ---- */
 
-/* What has a name of its own and may be seen by others. */
+/* It has a name and may be shared. */
 static bool may_be_shared(const struct dh_draft *d, const struct dh_site *s)
 {
     const char *name = text(d, s->variable);
@@ -715,7 +716,7 @@ unsigned dh_draft_candidates(struct dh_draft *d)
     return left;
 }
 
-/* ---- second thoughts ---- */
+/* ---- corrections after the safety check ---- */
 
 static void remove_sections(struct dh_draft *d, size_t group)
 {
@@ -815,7 +816,7 @@ void dh_draft_weaken(struct dh_draft *d, size_t group, enum dh_heal_means means,
     g->means = means;
     free(g->weaker);
     g->weaker = dh_strdup(why);
-    /* Without a lock there is nothing to come outside of: the accesses themselves are meant again. */
+    /* Without a lock there is nothing to enter before: sections are the accesses again. */
     for (size_t i = 0; i < d->sections.n; i++)
         if (d->sections.at[i].group == group)
             d->sections.at[i].whole = false;

@@ -17,9 +17,9 @@ struct dh_draft_section {
     dh_text_vec ends, exits;
     uint64_t reads_pass; /* a bit for each end: others may read meanwhile */
     size_t group;
-    bool whole;    /* the activation of a function */
-    bool optional; /* it reaches further than the accesses ask for */
-    bool spans;    /* it has its finding's accesses in functions that it calls: without it that is not healed */
+    bool whole;    /* it is the whole activation of a function */
+    bool optional; /* it is wider than the accesses need */
+    bool spans;    /* its finding's accesses are in callees: without it that is not healed */
 };
 
 struct dh_draft_group {
@@ -29,7 +29,7 @@ struct dh_draft_group {
     bool by_object; /* there is a lock for each object */
     dh_text_vec variables;
     dh_text_vec findings;  /* ids */
-    dh_text_vec functions; /* in which they say that something happened */
+    dh_text_vec functions; /* that the findings have accesses in */
     bool of_views;         /* one of them is an inconsistent view */
 };
 
@@ -40,7 +40,7 @@ struct dh_draft_rest {
 
 struct dh_draft {
     const struct dh_site_table *sites;
-    const struct dh_scope_table *scopes; /* or NULL: nothing is known of who calls what takes locks */
+    const struct dh_scope_table *scopes; /* or NULL: callers of lock wrappers are not known */
     DH_VEC(struct dh_draft_group) groups;
     DH_VEC(struct dh_draft_section) sections;
     DH_VEC(struct dh_draft_rest) rest;
@@ -49,27 +49,27 @@ struct dh_draft {
 void dh_draft_init(struct dh_draft *d, const struct dh_site_table *sites, const struct dh_scope_table *scopes);
 void dh_draft_release(struct dh_draft *d);
 
-/* A race of a read with a write: what it reads may not have been filled in yet. */
+/* A race of a read with a write: it may read what is not initialised yet. */
 bool dh_draft_may_wait(const struct dh_finding *f);
-/* Makes the groups that the findings ask for and their sections. Those that are `late`, by id, are healed by order: who
- * reads waits until it was written. */
+/* Makes the groups of the findings and their sections. Those that are `late`, by id, are healed by order: a read waits
+ * for the first write. */
 void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings, size_t n, const dh_text_vec *late);
 /* Sections as a file has them, in groups of those that have variables in common. */
 void dh_draft_sections(struct dh_draft *d, const struct dh_sections *f);
-/* Groups for what threads could meet in, with no finding yet: variables that some function accesses twice and that are
- * written, as many as there may be groups. Answers how many variables were left. */
+/* Groups for variables that could collide, without findings: those that are written and that a function accesses twice,
+ * as many as there may be groups. Answers how many variables are left over. */
 unsigned dh_draft_candidates(struct dh_draft *d);
-/* Of a group that is entered under locks of the program: the function, as a whole, enters it before. False: it does
- * already. */
+/* Of a group that is entered under locks of the program: the whole function becomes a section, which enters before
+ * them. False: it is one already. */
 bool dh_draft_hoist(struct dh_draft *d, size_t group, const char *function);
-/* What is the other's becomes the first one's; an empty group stays behind, of which nothing is written. */
+/* Merges the other group into the first; an empty one remains, which is not written. */
 void dh_draft_join(struct dh_draft *d, size_t first, size_t other);
-/* Who would wait for a first write with a lock held waits where its function begins. False: it does already. */
+/* A wait for the first write that would hold a lock moves to the beginning of its function. False: it is there. */
 bool dh_draft_wait_earlier(struct dh_draft *d, size_t group, const char *section);
-/* Accesses between which the program waits are not meant to happen at once: the section from one to the other goes.
+/* Accesses between which the program waits are not meant to be atomic: the section from one to the other is dropped.
  * False: it is another kind of section. `why` is for a finding that is not healed then. */
 bool dh_draft_part(struct dh_draft *d, size_t group, const char *section, const char *why);
-/* Sections inside of a function that is one as a whole go. When all else is settled. */
+/* Drops sections inside of a function that is a section as a whole. The last step. */
 void dh_draft_tidy(struct dh_draft *d);
 /* By another means, and why. */
 void dh_draft_weaken(struct dh_draft *d, size_t group, enum dh_heal_means means, const char *why);

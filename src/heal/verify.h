@@ -1,20 +1,23 @@
-/* Whether a policy does what it is for: witnesses, and the failing runs that findings are known for, do not fail under
- * it, and a search finds neither what is healed, nor what it led to, nor a deadlock that was not there; or, where none
- * is possible, runs under noise do not fail any more. Layer: cmd; runs this tool itself, on a store of its own. */
+/* Verification of a policy: witnesses and failing runs of the findings are replayed under it and do not fail, and
+ * searches find neither the findings, nor failures they led to, nor a new deadlock. Where the engine cannot search the
+ * program, runs under noise are compared. Layer: heal. Replays and searches are children, with a store of their own. */
 #ifndef DH_HEAL_VERIFY_H
 #define DH_HEAL_VERIFY_H
 
 #include "finding/finding.h"
-#include "host/err.h"
+#include "prove/campaign.h"
 
 struct dh_heal_verifying {
     const char *policy; /* file */
-    const char *budget; /* of each search, as prove reads it */
+    uint64_t budget_ns; /* of each search */
+    uint64_t schedules; /* of each search at most; 0: as many as there is time for */
     char **argv;
     const struct dh_finding *const *findings; /* that it heals */
     size_t n;
     bool complete; /* nothing else that does harm is known of the program: whatever fails comes of these */
     bool hasty;    /* what witnesses refute is not searched */
+    /* Called by searches now and then, in a child; NULL: it is not shown. */
+    void (*progress)(const struct dh_campaign_state *s);
 };
 
 struct dh_heal_refuted {
@@ -28,8 +31,8 @@ struct dh_heal_verified {
     char *why;                       /* it holds for none of them, or nothing is known */
     struct dh_heal_refuted *refuted; /* per finding: it does not hold for that one */
     size_t n, n_refuted;
-    char *search;    /* the search's last line, or what runs came to */
-    bool unsearched; /* the engine cannot explore the program */
+    char *search;    /* summary of the last search, or of the runs under noise */
+    bool unsearched; /* the engine cannot search the program */
 };
 
 bool dh_heal_verify(const struct dh_heal_verifying *v, struct dh_heal_verified *out, struct dh_err *err);

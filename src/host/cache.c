@@ -66,7 +66,7 @@ static long long folder_bytes(const char *path)
     return total;
 }
 
-/* NAME.new-PID, whose maker was killed. */
+/* NAME.new-PID of a process that was killed. */
 static bool is_abandoned(const char *name)
 {
     const char *mark = strstr(name, ".new-");

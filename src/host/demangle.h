@@ -1,4 +1,4 @@
-/* C++ symbol names for people. Layer: host. */
+/* Demangles C++ symbol names. Layer: host. */
 #ifndef DH_HOST_DEMANGLE_H
 #define DH_HOST_DEMANGLE_H
 

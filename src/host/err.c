@@ -26,6 +26,16 @@ bool dh_err_set(struct dh_err *e, const char *fmt, ...)
     return false;
 }
 
+bool dh_err_usage(struct dh_err *e, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    set(e, NULL, fmt, ap);
+    va_end(ap);
+    e->is_usage = true;
+    return false;
+}
+
 bool dh_err_errno(struct dh_err *e, const char *fmt, ...)
 {
     const char *why = strerror(errno);
@@ -52,5 +62,5 @@ bool dh_err_while(struct dh_err *e, const char *fmt, ...)
 void dh_err_release(struct dh_err *e)
 {
     free(e->text);
-    e->text = NULL;
+    *e = (struct dh_err){0};
 }

@@ -7,9 +7,12 @@
 #include <stdbool.h>
 
 struct dh_err {
-    char *text; /* "what: where; what to do", then ", while ..." for each layer; NULL = no error */
+    char *text;    /* "what: where; what to do", then ", while ..." for each layer; NULL = no error */
+    bool is_usage; /* bad arguments or input, not a failure of ours: decides the exit code */
 };
 
+/* As dh_err_set, for bad arguments and input. */
+bool dh_err_usage(struct dh_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Both return false, so that `return dh_err_set(...)` reads well. */
 bool dh_err_set(struct dh_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool dh_err_while(struct dh_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

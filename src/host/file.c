@@ -58,13 +58,14 @@ struct dh_bytes dh_bytes_take(struct dh_str *s)
     return (struct dh_bytes){.at = (uint8_t *)dh_str_take(s), .n = n};
 }
 
-static bool write_all(int fd, const uint8_t *at, size_t n)
+bool dh_write_all(int fd, const void *bytes, size_t n)
 {
+    const uint8_t *at = bytes;
     while (n) {
         ssize_t put = write(fd, at, n);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put < 0)
+        if (put <= 0)
             return false;
         at += put;
         n -= (size_t)put;
@@ -76,7 +77,7 @@ bool dh_file_write(const char *path, const void *bytes, size_t n, unsigned mode,
 {
     char *temp = dh_format("%s.%d.tmp", path, (int)getpid());
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    bool ok = fd >= 0 && write_all(fd, bytes, n);
+    bool ok = fd >= 0 && dh_write_all(fd, bytes, n);
     ok = fd >= 0 && close(fd) == 0 && ok;
     ok = ok && rename(temp, path) == 0;
     if (!ok) {
@@ -104,10 +105,10 @@ size_t dh_file_size(const char *path)
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (size_t)s.st_size : 0;
 }
 
-bool dh_disk_has(const char *folder, size_t bytes, const char *what, struct dh_err *err)
+bool dh_disk_has_room(const char *folder, size_t bytes, const char *what, struct dh_err *err)
 {
     struct statvfs s;
-    if (statvfs(folder, &s) != 0 || !s.f_blocks) /* some file systems do not tell */
+    if (statvfs(folder, &s) != 0 || !s.f_blocks) /* some file systems do not report it */
         return true;
     size_t free_bytes = (geteuid() ? s.f_bavail : s.f_bfree) * s.f_frsize;
     return free_bytes >= bytes || dh_err_set(err, "%s: No space left on device: %s needs about %zu KiB, %zu are free",

@@ -15,18 +15,20 @@ struct dh_bytes {
 };
 
 bool dh_file_read(const char *path, struct dh_bytes *out, struct dh_err *err);
-/* Whole or not at all: written beside `path`, flushed, renamed over it. */
+/* Atomic: written beside `path`, flushed, renamed over it. */
 bool dh_file_write(const char *path, const void *bytes, size_t n, unsigned mode, struct dh_err *err);
+/* All `n` bytes, however many calls of write(2) that takes. */
+bool dh_write_all(int fd, const void *bytes, size_t n);
 void dh_bytes_release(struct dh_bytes *b);
-/* Takes over what a string gathered. */
+/* Takes ownership of a string's bytes. */
 struct dh_bytes dh_bytes_take(struct dh_str *s);
 
 bool dh_file_exists(const char *path);
 bool dh_file_is_regular(const char *path);
-/* 0 for what is no regular file. */
+/* 0 unless it is a regular file. */
 size_t dh_file_size(const char *path);
-/* Whether the disk under `folder` takes so many bytes; `what` needs them. */
-bool dh_disk_has(const char *folder, size_t bytes, const char *what, struct dh_err *err);
+/* Whether the disk of `folder` has so many bytes free; err says that `what` needs them. */
+bool dh_disk_has_room(const char *folder, size_t bytes, const char *what, struct dh_err *err);
 bool dh_mkdir_parents(const char *path, unsigned mode, struct dh_err *err);
 /* Removes a tree; what cannot be removed stays. */
 void dh_remove_tree(const char *path);

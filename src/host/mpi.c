@@ -1,9 +1,11 @@
 #include "host/mpi.h"
 
+#include "base/alloc.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 
-/* As Open MPI's libmpi.so.40 has it. */
+/* MPI_Status as in Open MPI's libmpi.so.40. */
 struct status {
     int source, tag, error, cancelled;
     size_t count;
@@ -48,9 +50,7 @@ struct dh_mpi *dh_mpi_open(struct dh_err *err)
     void *library = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
     if (!library)
         return dh_err_set(err, "Open MPI is not to be had: %s", dlerror()), NULL;
-    struct dh_mpi *m = calloc(1, sizeof *m);
-    if (!m)
-        abort();
+    struct dh_mpi *m = DH_NEW(struct dh_mpi);
     bool ok = find_all(m, library, err);
     if (ok && (m->init(NULL, NULL) || m->comm_rank(m->world, &m->rank) || m->comm_size(m->world, &m->size)))
         ok = dh_err_set(err, "Open MPI does not start");
@@ -82,9 +82,7 @@ bool dh_mpi_poll(struct dh_mpi *m, int *from, int *tag, struct dh_bytes *out)
     *out = (struct dh_bytes){0};
     if (m->iprobe(ANY, ANY, m->world, &there, &s) || !there || m->get_count(&s, m->byte, &n))
         return false;
-    out->at = calloc((size_t)n + 1, 1);
-    if (!out->at)
-        abort();
+    out->at = dh_xcalloc((size_t)n + 1, 1);
     out->n = (size_t)n;
     *from = s.source;
     *tag = s.tag;

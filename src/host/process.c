@@ -1,5 +1,6 @@
 #include "host/process.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,9 +22,7 @@ void dh_argv_add(struct dh_argv *a, const char *word)
 {
     if (a->n + 2 > a->cap) {
         a->cap = a->cap ? a->cap * 2 : 32;
-        a->at = realloc(a->at, (size_t)a->cap * sizeof *a->at);
-        if (!a->at)
-            abort();
+        DH_GROW_ARRAY(a->at, (size_t)a->cap);
     }
     a->at[a->n++] = dh_strdup(word);
     a->at[a->n] = NULL;
@@ -103,6 +103,14 @@ static void drain(int fd, struct dh_str *out)
             dh_str_add_n(out, buffer, (size_t)n);
 }
 
+static bool wait_for(pid_t pid, int *status)
+{
+    while (waitpid(pid, status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
 bool dh_process_run(const struct dh_argv *a, struct dh_str *out, int *status, struct dh_err *err)
 {
     int ends[2] = {-1, -1};
@@ -115,20 +123,7 @@ bool dh_process_run(const struct dh_argv *a, struct dh_str *out, int *status, st
         drain(ends[0], out);
     if (out)
         close(ends[0]);
-    return pid > 0 && dh_process_wait(pid, status);
-}
-
-pid_t dh_process_start(const struct dh_argv *a, struct dh_err *err)
-{
-    return spawn(a, -1, err);
-}
-
-bool dh_process_wait(pid_t pid, int *status)
-{
-    while (waitpid(pid, status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return true;
+    return pid > 0 && wait_for(pid, status);
 }
 
 int dh_status_code(int status)
@@ -136,7 +131,7 @@ int dh_status_code(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-char *dh_status_words(int status)
+char *dh_status_text(int status)
 {
     if (WIFEXITED(status))
         return dh_format("exit code %d", WEXITSTATUS(status));
@@ -146,7 +141,7 @@ char *dh_status_words(int status)
 static _Noreturn void child_main(int fd, bool (*fn)(void *, struct dh_err *), void *arg)
 {
     struct dh_err err = {0};
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would take what we make */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* our result has no reader then */
     bool ok = fn(arg, &err);
     fflush(NULL);
     const char *text = err.text ? err.text : "failed without a reason";
@@ -180,11 +175,11 @@ bool dh_child_finish(struct dh_child *c, struct dh_err *err)
     drain(c->pipe, &text);
     close(c->pipe);
     int status = 0;
-    bool ok = dh_process_wait(c->pid, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    bool ok = wait_for(c->pid, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (!ok && text.n)
         dh_err_set(err, "%s", text.at);
     else if (!ok) {
-        char *words = dh_status_words(status);
+        char *words = dh_status_text(status);
         dh_err_set(err, "%s ended with %s; its input may be damaged", c->what, words);
         free(words);
     }
@@ -198,4 +193,18 @@ bool dh_child_run(const char *what, bool (*fn)(void *, struct dh_err *), void *a
     if (getenv("DEADHEAT_ONE_PROCESS"))
         return fn(arg, err);
     return dh_child_start(&c, what, fn, arg, err) && dh_child_finish(&c, err);
+}
+
+void *dh_shared_alloc(size_t n, struct dh_err *err)
+{
+    void *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED)
+        return memory;
+    dh_err_errno(err, "cannot share memory");
+    return NULL;
+}
+
+void dh_shared_free(void *memory, size_t n)
+{
+    munmap(memory, n);
 }

@@ -1,4 +1,4 @@
-/* Running other programs, and our own code where it may crash. Layer: host. */
+/* Runs other programs, and code of ours that may crash in a forked child. Layer: host. */
 #ifndef DH_HOST_PROCESS_H
 #define DH_HOST_PROCESS_H
 
@@ -24,21 +24,22 @@ char *dh_program_find(const char *name);
 /* Runs and waits; output goes where ours goes, unless `out` is given, which then gets standard output.
  * `status` is as of waitpid. False only if the program could not be started. */
 bool dh_process_run(const struct dh_argv *a, struct dh_str *out, int *status, struct dh_err *err);
-/* Starts without waiting; answers its pid or -1. */
-pid_t dh_process_start(const struct dh_argv *a, struct dh_err *err);
-bool dh_process_wait(pid_t pid, int *status);
 
 /* Exit code as a shell shows it. */
 int dh_status_code(int status);
 /* "exit code 3", "signal 11 (Segmentation fault)". Owned by the caller. */
-char *dh_status_words(int status);
+char *dh_status_text(int status);
 
 /* Runs fn in a forked child, so that a crash of a library on damaged input ends as one line. The child shares no
- * memory back: results travel through files. `what` names the step for the message. With DEADHEAT_ONE_PROCESS set it
+ * memory back but what dh_shared_alloc gave. `what` names the step for the message. With DEADHEAT_ONE_PROCESS set it
  * runs here instead, for debuggers. */
 bool dh_child_run(const char *what, bool (*fn)(void *arg, struct dh_err *err), void *arg, struct dh_err *err);
 
-/* The same in two halves, for several children at once. */
+/* Memory, all 0, that this process shares with the children that it forks; NULL with an error. */
+void *dh_shared_alloc(size_t n, struct dh_err *err);
+void dh_shared_free(void *memory, size_t n);
+
+/* dh_child_run in two halves, for several children at once. */
 struct dh_child {
     pid_t pid;
     int pipe;

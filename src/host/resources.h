@@ -1,4 +1,4 @@
-/* Where our own parts and the tools we call are. Layer: host. Paths are owned by the caller. */
+/* Paths of our installed files and of the tools that we call. Layer: host. Paths are owned by the caller. */
 #ifndef DH_HOST_RESOURCES_H
 #define DH_HOST_RESOURCES_H
 

@@ -13,16 +13,16 @@ extern char **environ;
 
 static volatile sig_atomic_t child;
 
-static void pass_on(int signal)
+static void forward(int signal)
 {
     if (child > 0)
         kill((pid_t)child, signal);
 }
 
-static void watch_signals(void)
+static void forward_signals(void)
 {
     static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
-    struct sigaction a = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    struct sigaction a = {.sa_handler = forward, .sa_flags = SA_RESTART};
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
         sigaction(passed[i], &a, NULL);
     a.sa_handler = SIG_IGN;
@@ -30,8 +30,8 @@ static void watch_signals(void)
     sigaction(SIGQUIT, &a, NULL);
 }
 
-/* As waitpid, doing what there is to do; sleeps longer the longer there is nothing. */
-static pid_t wait_working(pid_t pid, const struct dh_meanwhile *meanwhile, int *status)
+/* As waitpid, with background work in between; sleeps longer the longer there is none. */
+static pid_t wait_working(pid_t pid, const struct dh_background_work *meanwhile, int *status)
 {
     enum { SHORTEST = 100000, LONGEST = 5000000 };
     if (!meanwhile)
@@ -49,17 +49,18 @@ static pid_t wait_working(pid_t pid, const struct dh_meanwhile *meanwhile, int *
     }
 }
 
-bool dh_supervise(const char *path, char **argv, const struct dh_meanwhile *meanwhile, int *status, struct dh_err *err)
+bool dh_supervise(const char *path, char **argv, const struct dh_background_work *meanwhile, int *status,
+                  struct dh_err *err)
 {
     pid_t pid;
-    /* Spawned before our handlers are set: the program starts with the signals its user gave it. */
+    /* Spawned before our handlers are set: the program inherits the signal dispositions of its user. */
     int failed = posix_spawn(&pid, path, NULL, NULL, argv, environ);
     if (failed) {
         errno = failed;
         return dh_err_errno(err, "cannot run %s", path);
     }
     child = pid;
-    watch_signals();
+    forward_signals();
     while (wait_working(pid, meanwhile, status) < 0)
         if (errno != EINTR)
             return dh_err_errno(err, "cannot wait for %s", path);
@@ -67,11 +68,11 @@ bool dh_supervise(const char *path, char **argv, const struct dh_meanwhile *mean
     return true;
 }
 
-_Noreturn void dh_end_like(int status)
+_Noreturn void dh_exit_like_child(int status)
 {
     if (WIFSIGNALED(status)) {
         struct rlimit none = {0};
-        setrlimit(RLIMIT_CORE, &none); /* the program left its core already */
+        setrlimit(RLIMIT_CORE, &none); /* the program wrote its core already */
         signal(WTERMSIG(status), SIG_DFL);
         raise(WTERMSIG(status));
     }

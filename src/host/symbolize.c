@@ -1,5 +1,6 @@
 #include "host/symbolize.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "host/symbolize_internal.h"
 
@@ -33,10 +34,7 @@ static const Dwfl_Callbacks callbacks = {
 
 struct dh_symbolizer *dh_symbolizer_new(void)
 {
-    struct dh_symbolizer *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
-    return s;
+    return DH_NEW(struct dh_symbolizer);
 }
 
 void dh_symbolizer_free(struct dh_symbolizer *s)
@@ -226,7 +224,7 @@ static bool add_scopes(Dwarf_Die *parent, Dwarf_Addr address, struct scopes *out
     return false;
 }
 
-/* clang writes no address index, so every unit may have to be asked. */
+/* clang writes no address index, so every compile unit may have to be searched. */
 static Dwarf_Die *unit_of(Dwfl_Module *m, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(m, address, bias);
@@ -238,7 +236,7 @@ static Dwarf_Die *unit_of(Dwfl_Module *m, Dwarf_Addr address, Dwarf_Addr *bias)
     return unit;
 }
 
-/* Each inlined call says where in the next outer one it was. */
+/* DW_AT_call_file and DW_AT_call_line of an inlined call are the location in its caller. */
 static bool add_from_debug_info(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_frames *out)
 {
     Dwarf_Addr bias;

@@ -1,5 +1,5 @@
-/* From an address in a file to source places, with inlined calls. Layer: host (elfutils). Keeps every module it
- * opened; one symbolizer per thread of the tool. Answers are owned by the caller. */
+/* Symbolizer: source locations and variables of addresses in a file, inlined calls included. Layer: host (elfutils).
+ * Keeps every module open; one symbolizer per thread. Results are owned by the caller. */
 #ifndef DH_HOST_SYMBOLIZE_H
 #define DH_HOST_SYMBOLIZE_H
 
@@ -24,12 +24,12 @@ struct dh_symbolizer *dh_symbolizer_new(void);
 void dh_symbolizer_free(struct dh_symbolizer *s);
 
 /* `offset` is an address as the file has it, of an instruction: for a return address, one less. Adds nothing and
- * answers false when neither debug information nor a symbol covers it. */
+ * returns false when neither debug information nor a symbol covers it. */
 bool dh_symbolize(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_frames *out);
 void dh_source_frames_release(struct dh_source_frames *f);
 
 /* A variable that lies at an address of the file. */
-struct dh_source_data {
+struct dh_source_variable {
     char *name;     /* with the part that is meant: "table[3].lock" */
     char *variable; /* as a whole: "table" */
     uint64_t size;  /* of it; 0 = not known */
@@ -37,11 +37,14 @@ struct dh_source_data {
     char *directory;
     unsigned line;
 };
-bool dh_symbolize_data(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_data *out);
-void dh_source_data_release(struct dh_source_data *d);
+bool dh_symbolize_variable_at(struct dh_symbolizer *s, const char *module, uint64_t offset,
+                              struct dh_source_variable *out);
+void dh_source_variable_release(struct dh_source_variable *d);
 /* Where the global of that name begins, as the symbols have it, and how large it is. */
-bool dh_symbolize_variable(struct dh_symbolizer *s, const char *module, const char *name, uint64_t *at, uint64_t *size);
+bool dh_symbolize_find_variable(struct dh_symbolizer *s, const char *module, const char *name, uint64_t *at,
+                                uint64_t *size);
 /* Only where the variable around the address begins and how large it is, by the symbols alone. */
-bool dh_symbolize_extent(struct dh_symbolizer *s, const char *module, uint64_t offset, uint64_t *at, uint64_t *size);
+bool dh_symbolize_variable_extent(struct dh_symbolizer *s, const char *module, uint64_t offset, uint64_t *at,
+                                  uint64_t *size);
 
 #endif

@@ -75,7 +75,7 @@ static char *thin_path(const char *archive, const char *member)
 
 static bool add_member(struct dh_archive *a, struct cursor *c, const struct ar_hdr *h, size_t size, struct dh_err *err)
 {
-    struct dh_member m = {.name = member_name(c, h), .bytes = a->thin ? NULL : c->bytes + c->at, .n = size};
+    struct dh_archive_member m = {.name = member_name(c, h), .bytes = a->thin ? NULL : c->bytes + c->at, .n = size};
     if (!m.name)
         return dh_err_set(err, "%s: damaged archive: bad member name at offset %zu", c->path, c->at - sizeof *h);
     if (a->thin)
@@ -84,7 +84,7 @@ static bool add_member(struct dh_archive *a, struct cursor *c, const struct ar_h
     return true;
 }
 
-/* Reads one member and moves on. */
+/* Reads the member at the cursor and advances. */
 static bool next_member(struct dh_archive *a, struct cursor *c, struct dh_err *err)
 {
     const struct ar_hdr *h = (const void *)(c->bytes + c->at);

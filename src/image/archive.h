@@ -1,4 +1,4 @@
-/* Reads ar archives, GNU and thin. Layer: driver. Works on untrusted bytes, which must stay while members are used.
+/* Reads ar archives, GNU and thin. Layer: image. Input is untrusted; members point into `bytes`.
  * LLVM-C does not iterate members; libelf does not open thin archives. */
 #ifndef DH_IMAGE_ARCHIVE_H
 #define DH_IMAGE_ARCHIVE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dh_member {
+struct dh_archive_member {
     char *name;           /* as the linker's trace prints it; owned */
     const uint8_t *bytes; /* NULL in a thin archive: read the file `path` */
     size_t n;
@@ -18,7 +18,7 @@ struct dh_member {
 };
 
 struct dh_archive {
-    DH_VEC(struct dh_member) members;
+    DH_VEC(struct dh_archive_member) members;
     bool thin;
 };
 

@@ -1,5 +1,6 @@
 #include "image/container.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "image/elf_image.h"
 
@@ -35,7 +36,7 @@ void dh_id_text(const struct dh_id *id, char text[33])
     text[32] = 0;
 }
 
-struct dh_id dh_hash(const void *bytes, size_t n)
+struct dh_id dh_content_hash(const void *bytes, size_t n)
 {
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, n));
@@ -46,9 +47,7 @@ struct dh_id dh_hash(const void *bytes, size_t n)
 
 struct dh_container_writer *dh_container_writer_new(const char *variant)
 {
-    struct dh_container_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        abort();
+    struct dh_container_writer *w = DH_NEW(struct dh_container_writer);
     strncpy(w->variant, variant, sizeof w->variant - 1);
     return w;
 }
@@ -64,7 +63,7 @@ void dh_container_writer_free(struct dh_container_writer *w)
 
 static void add_stored(struct dh_container_writer *w, const char *name, const void *stored, size_t n, size_t raw)
 {
-    struct dh_container_part p = {.offset = w->data.n, .stored = n, .raw = raw, .hash = dh_hash(stored, n)};
+    struct dh_container_part p = {.offset = w->data.n, .stored = n, .raw = raw, .hash = dh_content_hash(stored, n)};
     memcpy(p.name, name, strnlen(name, sizeof p.name));
     dh_str_add_n(&w->data, stored, n);
     dh_vec_push(&w->parts, p);
@@ -92,7 +91,7 @@ bool dh_container_copy(struct dh_container_writer *w, const struct dh_container 
     return true;
 }
 
-/* What names the program and finds its parts is checked as a whole, or a flipped bit would pass for another program. */
+/* Header and part table have one hash: a flipped bit in the id would otherwise name another program. */
 static struct dh_id head_hash(const struct header *h, const void *table)
 {
     struct header blank = *h;
@@ -100,7 +99,7 @@ static struct dh_id head_hash(const struct header *h, const void *table)
     struct dh_str both = {0};
     dh_str_add_n(&both, (const char *)&blank, sizeof blank);
     dh_str_add_n(&both, table, h->n_parts * sizeof(struct dh_container_part));
-    struct dh_id id = dh_hash(both.at, both.n);
+    struct dh_id id = dh_content_hash(both.at, both.n);
     dh_str_release(&both);
     return id;
 }
@@ -174,13 +173,8 @@ static bool copy_section(const char *path, struct dh_bytes *section, struct dh_e
     if (!dh_file_read(path, &file, err))
         return false;
     bool ok = dh_elf_open(&e, path, file.at, file.n, err);
-    if (ok && dh_elf_find_section(&e, DH_CONTAINER_SECTION, &s)) {
-        *section = (struct dh_bytes){.at = malloc(s.n ? s.n : 1), .n = s.n};
-        if (!section->at)
-            abort();
-        if (s.n)
-            memcpy(section->at, s.bytes, s.n);
-    }
+    if (ok && dh_elf_find_section(&e, DH_CONTAINER_SECTION, &s))
+        *section = (struct dh_bytes){.at = dh_xmemdup(s.bytes, s.n), .n = s.n};
     if (ok)
         dh_elf_release(&e);
     dh_bytes_release(&file);
@@ -227,7 +221,7 @@ const struct dh_container_part *dh_container_find(const struct dh_container *c, 
 
 static bool check_part(const struct dh_container *c, const struct dh_container_part *p, struct dh_err *err)
 {
-    struct dh_id hash = dh_hash(c->section.at + p->offset, p->stored);
+    struct dh_id hash = dh_content_hash(c->section.at + p->offset, p->stored);
     return memcmp(&hash, &p->hash, sizeof hash) == 0 ||
            dh_err_set(err, "part '%.8s' is damaged (its hash differs); build it again", p->name);
 }
@@ -249,7 +243,7 @@ bool dh_container_read(const struct dh_container *c, const char *part, struct dh
     const uint8_t *stored = c->section.at + p->offset;
     if (!check_part(c, p, err))
         return false;
-    /* The hash speaks for the stored bytes only; the size comes from the table. */
+    /* The hash covers the stored bytes only; the raw size comes from the table. */
     if (ZSTD_getFrameContentSize(stored, p->stored) != p->raw)
         return dh_err_set(err, "part '%s' is damaged (its size differs); build it again", part);
     out->at = malloc(p->raw ? p->raw : 1);

@@ -1,5 +1,5 @@
-/* What an executable or library carries of itself: section .deadheat with named parts, compressed and hashed.
- * Layer: driver. Format: docs/formats/container.md. The reader trusts nothing before its hash was checked. */
+/* The section .deadheat of an executable or library: named parts, compressed and hashed. Layer: image. Format:
+ * docs/formats/container.md. Input is untrusted: nothing is used before its hash was checked. */
 #ifndef DH_IMAGE_CONTAINER_H
 #define DH_IMAGE_CONTAINER_H
 
@@ -14,19 +14,19 @@
 #define DH_CONTAINER_VERSION 1
 
 /* Part names. */
-#define DH_PART_MODULE "module" /* tagged bitcode of the merged program */
+#define DH_PART_MODULE "module" /* bitcode of the merged program, with numbered sites */
 #define DH_PART_SITES "sites"   /* site table */
-#define DH_PART_LINK "link"     /* recipe of the link */
+#define DH_PART_LINK "link"     /* link recipe (driver/link_recipe.h) */
 #define DH_PART_UNITS "units"   /* what was merged and what was not, as text lines */
 #define DH_PART_PLACES "places" /* of this variant: (site, chain) pairs, and its chains */
-#define DH_PART_SAFE "safe"     /* which sites need not be watched (driver/sparse.h) */
+#define DH_PART_SAFE "safe"     /* proofs for sparse instrumentation (driver/sparse.h) */
 #define DH_PART_SCOPES "scopes" /* what critical sections may access */
 
 struct dh_id {
     uint8_t bytes[16];
 };
 void dh_id_text(const struct dh_id *id, char text[33]);
-struct dh_id dh_hash(const void *bytes, size_t n);
+struct dh_id dh_content_hash(const void *bytes, size_t n);
 
 struct dh_container_part {
     char name[8];
@@ -48,7 +48,7 @@ bool dh_container_add(struct dh_container_writer *w, const char *part, const voi
 /* Adds a part of another container as it is. */
 bool dh_container_copy(struct dh_container_writer *w, const struct dh_container *from, const char *part,
                        struct dh_err *err);
-/* The section's bytes; frees the writer. */
+/* Returns the section's bytes and frees the writer. */
 struct dh_bytes dh_container_finish(struct dh_container_writer *w, const struct dh_id *id);
 void dh_container_writer_free(struct dh_container_writer *w);
 
@@ -56,11 +56,11 @@ void dh_container_writer_free(struct dh_container_writer *w);
 bool dh_container_open(struct dh_container *c, const char *path, struct dh_err *err);
 /* Whether the file has one at all, sound or damaged. */
 bool dh_container_present(const char *path);
-/* From the bytes of a section, which are taken over. */
+/* From the bytes of a section; takes ownership of them. */
 bool dh_container_parse(struct dh_container *c, const char *name, struct dh_bytes section, struct dh_err *err);
 void dh_container_release(struct dh_container *c);
 const struct dh_container_part *dh_container_find(const struct dh_container *c, const char *part);
-/* That no part is damaged, before anything of it is shown. */
+/* Checks the hashes of all parts. */
 bool dh_container_check(const struct dh_container *c, struct dh_err *err);
 bool dh_container_read(const struct dh_container *c, const char *part, struct dh_bytes *out, struct dh_err *err);
 

@@ -1,5 +1,5 @@
-/* Reads ELF files from memory: sections by name, symbols. Layer: driver. Works on untrusted bytes; `bytes` must stay
- * until release. x86-64 only: anything else is refused with a reason. */
+/* Reads ELF files from memory: sections by name, symbols. Layer: image. Input is untrusted; `bytes` must stay until
+ * release. x86-64 only; anything else is an error. */
 #ifndef DH_IMAGE_ELF_IMAGE_H
 #define DH_IMAGE_ELF_IMAGE_H
 
@@ -25,7 +25,7 @@ struct dh_elf_section {
     size_t n;
     size_t name_offset; /* of its name in the file */
 };
-/* Calls fn for every section that has bytes in the file, until it answers false. */
+/* Calls fn for every section that has bytes in the file, until it returns false. */
 void dh_elf_each_section(struct dh_elf *e, bool (*fn)(void *arg, const struct dh_elf_section *s), void *arg);
 bool dh_elf_find_section(struct dh_elf *e, const char *name, struct dh_elf_section *out);
 

@@ -4,9 +4,9 @@
 
 enum { STEPS_MAX = 32 };
 
-/* Along offsets and loaded pointers, up to the variable, argument or call where they begin. Pointers that a loop moves
- * on are traced to where it begins. */
-static LLVMValueRef step(LLVMValueRef v)
+/* Through offsets and loaded pointers to the variable, argument or call they are based on. Of pointers that a loop
+ * advances, the initial value is followed. */
+static LLVMValueRef base_step(LLVMValueRef v)
 {
     if (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMGetElementPtr)
         return LLVMGetOperand(v, 0);
@@ -19,10 +19,10 @@ static LLVMValueRef step(LLVMValueRef v)
     return NULL;
 }
 
-static LLVMValueRef root_of(LLVMValueRef addr)
+static LLVMValueRef base_of(LLVMValueRef addr)
 {
     LLVMValueRef above;
-    for (int i = 0; i < STEPS_MAX && (above = step(addr)); i++)
+    for (int i = 0; i < STEPS_MAX && (above = base_step(addr)); i++)
         addr = above;
     return addr;
 }
@@ -32,37 +32,35 @@ static LLVMValueRef root_of(LLVMValueRef addr)
  * now: helpers that were inlined read what it has just written. */
 static uint64_t key_of(LLVMValueRef access, LLVMValueRef addr)
 {
-    LLVMValueRef root = root_of(addr);
+    LLVMValueRef root = base_of(addr);
     LLVMMetadataRef at = LLVMIsAGlobalVariable(root) ? LLVMInstructionGetDebugLoc(access) : NULL;
     LLVMMetadataRef call = at ? LLVMDILocationGetInlinedAt(at) : NULL;
-    return dh_ptrmap_key(root) ^ dh_ptrmap_key(call) * 0x9e3779b97f4a7c15u;
+    return dh_hash_combine((uintptr_t)root, (uintptr_t)call);
 }
 
-void dh_roots_release(struct dh_roots *r)
+void dh_address_bases_release(struct dh_address_bases *r)
 {
-    dh_ptrmap_release(&r->stored);
+    dh_u64_set_release(&r->stored);
 }
 
-static void note(struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr)
+static void add_stored_base(struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr)
 {
-    uint64_t key = key_of(access, addr);
-    if (!dh_ptrmap_find(&r->stored, key))
-        dh_ptrmap_add(&r->stored, key, 1);
+    dh_u64_set_add(&r->stored, key_of(access, addr));
 }
 
-void dh_roots_of_function(struct dh_roots *r, LLVMValueRef f)
+void dh_address_bases_enter_function(struct dh_address_bases *r, LLVMValueRef f)
 {
-    dh_ptrmap_clear(&r->stored);
+    dh_u64_set_clear(&r->stored);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (LLVMIsAStoreInst(i))
-                note(r, i, LLVMGetOperand(i, 1));
+                add_stored_base(r, i, LLVMGetOperand(i, 1));
             else if (LLVMIsAMemIntrinsic(i))
-                note(r, i, LLVMGetOperand(i, 0));
+                add_stored_base(r, i, LLVMGetOperand(i, 0));
         }
 }
 
-bool dh_roots_only_read(const struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr)
+bool dh_address_bases_is_read_only(const struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr)
 {
-    return !dh_ptrmap_find(&r->stored, key_of(access, addr));
+    return !dh_u64_set_has(&r->stored, key_of(access, addr));
 }

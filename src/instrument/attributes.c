@@ -1,8 +1,8 @@
 #include "instrument/attributes.h"
 
 #include "instrument/instrument.h"
-#include "instrument/weave.h"
-#include "ir/carry.h"
+#include "instrument/pass.h"
+#include "ir/site_scopes.h"
 
 #include <string.h>
 
@@ -21,10 +21,10 @@ void dh_instrument_prepare(LLVMModuleRef m)
     unsigned kind = LLVMGetEnumAttributeKindForName("sanitize_thread", strlen("sanitize_thread"));
     LLVMAttributeRef attribute = LLVMCreateEnumAttribute(c, kind, 0);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        /* Those that are not checked keep apart: the inliner does not mix the two. */
+        /* Unchecked functions stay separate: the inliner does not inline across differing sanitize attributes. */
         if (!LLVMIsDeclaration(f) && !dh_function_is_unchecked(f))
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
-    dh_ir_carry_sites(m);
+    dh_ir_add_site_scopes(m);
 }
 
 /* Can running this call run a hook? Unknown callees and functions of this module can. */

@@ -1,4 +1,5 @@
-/* Attributes around instrumentation: what must be said before, what is no longer true after. Layer: instrument. */
+/* Function attributes that instrumentation invalidates (memory, nosync, willreturn, ...). Layer: instrument.
+ * Stateless. */
 #ifndef DH_INSTRUMENT_ATTRIBUTES_H
 #define DH_INSTRUMENT_ATTRIBUTES_H
 

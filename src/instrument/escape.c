@@ -1,6 +1,6 @@
 #include "instrument/escape.h"
 
-#include "instrument/weave.h"
+#include "instrument/pass.h"
 
 #include <string.h>
 
@@ -13,17 +13,17 @@ void dh_escape_init(struct dh_escape *e, LLVMContextRef c)
 
 void dh_escape_release(struct dh_escape *e)
 {
-    dh_ptrmap_release(&e->locals);
-    dh_ptrmap_release(&e->vtables);
-    dh_ptrmap_release(&e->seen);
-    dh_ptrmap_release(&e->ways);
+    dh_u64_map_release(&e->locals);
+    dh_u64_map_release(&e->vtables);
+    dh_u64_set_release(&e->seen);
+    dh_u64_set_release(&e->ways);
     dh_vec_release(&e->work);
     dh_vec_release(&e->bases);
 }
 
 void dh_escape_next_function(struct dh_escape *e)
 {
-    dh_ptrmap_clear(&e->locals);
+    dh_u64_map_clear(&e->locals);
 }
 
 static bool is_offset(LLVMValueRef v)
@@ -56,7 +56,7 @@ static bool passes_without_capture(LLVMValueRef call, LLVMValueRef pointer)
     return true;
 }
 
-/* As a number it goes nowhere: a distance between two pointers, a comparison, the bits below an alignment. */
+/* Integer casts that do not escape: pointer differences, comparisons, alignment bits. */
 static bool stays_a_distance(LLVMValueRef number)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(number); u; u = LLVMGetNextUse(u)) {
@@ -109,20 +109,19 @@ static enum use use_of(LLVMValueRef user, LLVMValueRef pointer)
     }
 }
 
-static void follow(struct dh_escape *e, LLVMValueRef pointer)
+static void push_pointer(struct dh_escape *e, LLVMValueRef pointer)
 {
-    if (dh_ptrmap_find(&e->seen, dh_ptrmap_key(pointer)))
+    if (!dh_u64_set_add_pointer(&e->seen, pointer))
         return;
-    dh_ptrmap_add(&e->seen, dh_ptrmap_key(pointer), 1);
     dh_vec_push(&e->work, pointer);
 }
 
 static bool walk_finds_escape(struct dh_escape *e, LLVMValueRef local)
 {
     int budget = USES_MAX;
-    dh_ptrmap_clear(&e->seen);
+    dh_u64_set_clear(&e->seen);
     e->work.n = 0;
-    follow(e, local);
+    push_pointer(e, local);
     while (e->work.n) {
         LLVMValueRef pointer = e->work.at[--e->work.n];
         for (LLVMUseRef u = LLVMGetFirstUse(pointer); u; u = LLVMGetNextUse(u)) {
@@ -130,7 +129,7 @@ static bool walk_finds_escape(struct dh_escape *e, LLVMValueRef local)
             if (kind == USE_ESCAPES || !--budget)
                 return true;
             if (kind == USE_FOLLOW)
-                follow(e, LLVMGetUser(u));
+                push_pointer(e, LLVMGetUser(u));
         }
     }
     return false;
@@ -148,11 +147,11 @@ static bool is_private_base(struct dh_escape *e, LLVMValueRef base)
 {
     if (!LLVMIsAAllocaInst(base))
         return LLVMIsAGlobalVariable(base) && is_compiler_data(base);
-    uint32_t *known = dh_ptrmap_find(&e->locals, dh_ptrmap_key(base));
+    uint64_t *known = dh_u64_map_find(&e->locals, (uintptr_t)base);
     if (known)
         return !*known;
     bool escapes = walk_finds_escape(e, base);
-    dh_ptrmap_add(&e->locals, dh_ptrmap_key(base), escapes);
+    *dh_u64_map_at(&e->locals, (uintptr_t)base) = escapes;
     return !escapes;
 }
 
@@ -164,9 +163,8 @@ static bool is_choice(LLVMValueRef v)
 static void consider(struct dh_escape *e, LLVMValueRef pointer)
 {
     LLVMValueRef base = base_of(pointer);
-    if (dh_ptrmap_find(&e->ways, dh_ptrmap_key(base)))
+    if (!dh_u64_set_add_pointer(&e->ways, base))
         return;
-    dh_ptrmap_add(&e->ways, dh_ptrmap_key(base), 1);
     dh_vec_push(&e->bases, base);
 }
 
@@ -180,14 +178,14 @@ static void consider_all_of(struct dh_escape *e, LLVMValueRef choice)
             consider(e, LLVMGetOperand(choice, i));
 }
 
-/* Of every place that the address may be derived from: a pointer that walks through a buffer (`*to++`) is a choice
- * between its beginning and where it came to. */
+/* For every base that the address may be derived from: a pointer that advances through a buffer (`*to++`) is a phi of
+ * its start and its next value. */
 static bool holds_for_all(struct dh_escape *e, LLVMValueRef addr, bool (*holds)(struct dh_escape *, LLVMValueRef))
 {
     LLVMValueRef base = base_of(addr);
     if (!is_choice(base))
         return holds(e, base);
-    dh_ptrmap_clear(&e->ways);
+    dh_u64_set_clear(&e->ways);
     e->bases.n = 0;
     consider(e, base);
     for (size_t i = 0; i < e->bases.n; i++) {
@@ -227,11 +225,11 @@ bool dh_escape_is_copy(struct dh_escape *e, LLVMValueRef addr)
     LLVMValueRef base = base_of(addr);
     if (!LLVMIsAArgument(base) || !has_attribute(base, "byval"))
         return false;
-    uint32_t *known = dh_ptrmap_find(&e->locals, dh_ptrmap_key(base));
+    uint64_t *known = dh_u64_map_find(&e->locals, (uintptr_t)base);
     if (known)
         return !*known;
     bool escapes = walk_finds_escape(e, base);
-    dh_ptrmap_add(&e->locals, dh_ptrmap_key(base), escapes);
+    *dh_u64_map_at(&e->locals, (uintptr_t)base) = escapes;
     return !escapes;
 }
 
@@ -258,11 +256,11 @@ static bool loads_vtable_pointer(struct dh_escape *e, LLVMValueRef load)
     LLVMValueRef tag = LLVMGetMetadata(load, e->tbaa);
     if (!tag)
         return false;
-    uint32_t *known = dh_ptrmap_find(&e->vtables, dh_ptrmap_key(tag));
+    uint64_t *known = dh_u64_map_find(&e->vtables, (uintptr_t)tag);
     if (known)
         return *known;
     bool is = tag_names_vtable(tag);
-    dh_ptrmap_add(&e->vtables, dh_ptrmap_key(tag), is);
+    *dh_u64_map_at(&e->vtables, (uintptr_t)tag) = is;
     return is;
 }
 

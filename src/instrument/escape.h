@@ -1,20 +1,21 @@
-/* Which memory cannot be shared: locals whose address stays in the function, constant data. Layer: instrument.
- * Answers are conservative ("may be shared") beyond a bounded walk. One per module; owns its caches. */
+/* Intraprocedural escape analysis: memory that no other thread can reach (locals whose address stays in the function)
+ * and constant data. Layer: instrument. Conservative ("may be shared") beyond a bounded number of uses and derivations.
+ * One per module; owns its caches. */
 #ifndef DH_INSTRUMENT_ESCAPE_H
 #define DH_INSTRUMENT_ESCAPE_H
 
+#include "base/set.h"
 #include "base/vec.h"
-#include "instrument/ptrmap.h"
 
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
 struct dh_escape {
     unsigned tbaa;
-    struct dh_ptrmap locals;  /* alloca -> does it escape */
-    struct dh_ptrmap vtables; /* type-based alias tag -> is it the tag of vtable pointers */
-    struct dh_ptrmap seen;    /* of the walk under way */
-    struct dh_ptrmap ways;    /* what an address may be derived from, while it is looked at */
+    struct dh_u64_map locals;  /* alloca -> does it escape */
+    struct dh_u64_map vtables; /* type-based alias tag -> is it the tag of vtable pointers */
+    struct dh_u64_set seen;    /* of the current walk */
+    struct dh_u64_set ways;    /* bases that an address may be derived from; of one query */
     DH_VEC(LLVMValueRef) work, bases;
 };
 

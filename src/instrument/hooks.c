@@ -130,15 +130,16 @@ static void add_attribute(LLVMContextRef c, LLVMValueRef f, LLVMAttributeIndex w
     LLVMAddAttributeAtIndex(f, where, LLVMCreateEnumAttribute(c, kind, 0));
 }
 
-/* The x86-64 ABI as clang follows it: who passes a narrow integer widens it. */
+/* The x86-64 ABI as clang follows it: the caller widens narrow integers. */
 static void add_widening(LLVMContextRef c, LLVMValueRef f, LLVMAttributeIndex where, char letter)
 {
     if (letter == 'b' || letter == 'h')
         add_attribute(c, f, where, "zeroext");
 }
 
-/* Chosen accesses touch what they are given, and the runtime's own state: loops around them stay what they are. As
- * llvm::MemoryEffects has it: two bits (1 read, 2 write) each for arguments, inaccessible and other memory. */
+/* Hooks of chosen accesses access their arguments and the runtime's own state only, so that loops around them can still
+ * be optimised. Encoded as llvm::MemoryEffects: two bits (1 read, 2 write) each for arguments, inaccessible and other
+ * memory. */
 static void add_effects(LLVMContextRef c, LLVMValueRef f, enum dh_hook hook)
 {
     enum { ARGUMENTS_AND_INACCESSIBLE = 3 | 3 << 2, READS_INACCESSIBLE = 1 << 2 };

@@ -1,5 +1,5 @@
-/* Declares and calls the hooks of event/hooks.h from LLVM IR. Layer: instrument.
- * A hook is declared in the module when first called; `struct dh_hooks` owns nothing but the cache. */
+/* Declares and calls the hooks of event/hooks.h from LLVM IR. Layer: instrument. A hook is declared in the module when
+ * first called; `struct dh_hooks` owns nothing but the cache. */
 #ifndef DH_INSTRUMENT_HOOKS_H
 #define DH_INSTRUMENT_HOOKS_H
 
@@ -84,9 +84,9 @@ enum dh_hook {
     DH_HOOK_ENTER,
     DH_HOOK_LEAVE,
     DH_HOOK_RESUME,
-    DH_HOOK_SCOPE_ENTER, /* its place is the function's own wherever it is inlined */
+    DH_HOOK_SCOPE_ENTER, /* its place is the function's site, wherever it is inlined */
     DH_HOOK_SCOPE_LEAVE,
-    DH_HOOK_LOAD1, /* theirs are sites, whatever is inlined */
+    DH_HOOK_LOAD1, /* their places are sites, without inlining chains */
     DH_HOOK_LOAD2,
     DH_HOOK_LOAD4,
     DH_HOOK_LOAD8,
@@ -115,7 +115,7 @@ struct dh_hooks {
     LLVMTypeRef type[DH_HOOK_COUNT];
 };
 
-/* Fails when the program itself gives a hook's name to something that is no function. */
+/* Fails when the program defines something that is no function under a hook's name. */
 bool dh_hooks_init(struct dh_hooks *h, LLVMModuleRef m, struct dh_err *err);
 /* Emits a call at the builder's position; as many arguments as the hook has parameters. */
 LLVMValueRef dh_hooks_call(struct dh_hooks *h, LLVMBuilderRef b, enum dh_hook hook, LLVMValueRef *args);

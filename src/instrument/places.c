@@ -1,15 +1,16 @@
 #include "instrument/places.h"
 
+#include "base/alloc.h"
+#include "base/set.h"
+
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 
 struct dh_places *dh_places_new(struct dh_site_builder *sites)
 {
-    struct dh_places *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct dh_places *p = dh_xcalloc(1, sizeof *p);
     p->sites = sites;
-    dh_scopes_init(&p->scopes, sites);
+    dh_debug_scopes_init(&p->scopes, sites);
     return p;
 }
 
@@ -17,9 +18,9 @@ void dh_places_free(struct dh_places *p)
 {
     if (!p)
         return;
-    dh_scopes_release(&p->scopes);
-    dh_ptrmap_release(&p->chains);
-    dh_ptrmap_release(&p->ids);
+    dh_debug_scopes_release(&p->scopes);
+    dh_u64_map_release(&p->chains);
+    dh_u64_map_release(&p->ids);
     dh_vec_release(&p->all);
     free(p);
 }
@@ -30,25 +31,25 @@ const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n)
     return p->all.at;
 }
 
-void dh_places_begin(struct dh_places *p, LLVMModuleRef m)
+void dh_places_enter_module(struct dh_places *p, LLVMModuleRef m)
 {
-    dh_scopes_begin(&p->scopes, m);
-    dh_ptrmap_clear(&p->chains);
+    dh_debug_scopes_enter_module(&p->scopes, m);
+    dh_u64_map_clear(&p->chains);
 }
 
-void dh_places_end(struct dh_places *p)
+void dh_places_leave_module(struct dh_places *p)
 {
-    dh_places_begin(p, NULL);
+    dh_places_enter_module(p, NULL);
 }
 
 static uint32_t chain_of(struct dh_places *p, LLVMMetadataRef inlined_at)
 {
     if (!inlined_at)
         return DH_NO_CHAIN;
-    uint32_t *known = dh_ptrmap_find(&p->chains, dh_ptrmap_key(inlined_at));
+    uint64_t *known = dh_u64_map_find(&p->chains, (uintptr_t)inlined_at);
     if (known)
         return *known;
-    struct dh_scope_names names = dh_scopes_names(&p->scopes, LLVMDILocationGetScope(inlined_at));
+    struct dh_debug_scope_names names = dh_debug_scopes_get(&p->scopes, LLVMDILocationGetScope(inlined_at));
     struct dh_chain link = {
         .file = names.file,
         .function = names.function,
@@ -57,24 +58,19 @@ static uint32_t chain_of(struct dh_places *p, LLVMMetadataRef inlined_at)
         .next = chain_of(p, LLVMDILocationGetInlinedAt(inlined_at)),
     };
     uint32_t id = dh_site_builder_chain(p->sites, &link);
-    dh_ptrmap_add(&p->chains, dh_ptrmap_key(inlined_at), id);
+    *dh_u64_map_at(&p->chains, (uintptr_t)inlined_at) = id;
     return id;
 }
 
 static uint32_t intern(struct dh_places *p, struct dh_place place)
 {
-    /* The mask keeps (0, 0) off the free key; its own pair lies beyond any real table. */
-    uint64_t key = ((uint64_t)place.site << 32 | place.chain) ^ 0x8000000080000001u;
-    uint32_t *known = dh_ptrmap_find(&p->ids, key);
-    if (known)
-        return *known;
-    uint32_t index = (uint32_t)p->all.n;
-    dh_ptrmap_add(&p->ids, key, index);
-    dh_vec_push(&p->all, place);
+    uint32_t index = dh_u64_map_number(&p->ids, dh_pair_key(place.site, place.chain));
+    if (index == p->all.n)
+        dh_vec_push(&p->all, place);
     return index;
 }
 
-uint32_t dh_places_called(struct dh_places *p, uint32_t site, LLVMMetadataRef from)
+uint32_t dh_places_id_from_call(struct dh_places *p, uint32_t site, LLVMMetadataRef from)
 {
     uint32_t chain = chain_of(p, from);
     struct dh_site_table t = dh_site_builder_view(p->sites);
@@ -85,7 +81,7 @@ uint32_t dh_places_called(struct dh_places *p, uint32_t site, LLVMMetadataRef fr
 
 uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc)
 {
-    return dh_places_called(p, site, loc ? LLVMDILocationGetInlinedAt(loc) : NULL);
+    return dh_places_id_from_call(p, site, loc ? LLVMDILocationGetInlinedAt(loc) : NULL);
 }
 
 uint32_t dh_places_site(const struct dh_places *p, uint32_t id)

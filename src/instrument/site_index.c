@@ -1,5 +1,7 @@
 #include "instrument/site_index.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 /* Each index orders rows by file and one more column. */
@@ -37,9 +39,7 @@ static int compare_ids(const void *x, const void *y, void *ordering)
 
 static uint32_t *sorted(const struct dh_site_table *t, column_of *column)
 {
-    uint32_t *ids = malloc((t->n_sites + 1) * sizeof *ids);
-    if (!ids)
-        abort();
+    uint32_t *ids = dh_xmalloc((t->n_sites + 1) * sizeof *ids);
     for (uint32_t i = 0; i < t->n_sites; i++)
         ids[i] = i;
     if (t->n_sites)
@@ -59,8 +59,8 @@ void dh_site_index_release(struct dh_site_index *x)
     free(x->by_function);
 }
 
-static struct dh_site_run find_run(const uint32_t *ids, const struct dh_site_table *t, column_of *column, uint32_t file,
-                                   uint32_t value)
+static struct dh_site_range find_run(const uint32_t *ids, const struct dh_site_table *t, column_of *column,
+                                     uint32_t file, uint32_t value)
 {
     uint32_t from = 0, to = t->n_sites;
     while (from < to) {
@@ -72,17 +72,17 @@ static struct dh_site_run find_run(const uint32_t *ids, const struct dh_site_tab
     }
     while (to < t->n_sites && !compare_row(&t->sites[ids[to]], column, file, value))
         to++;
-    return (struct dh_site_run){ids + from, to - from};
+    return (struct dh_site_range){ids + from, to - from};
 }
 
-struct dh_site_run dh_site_index_line(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
-                                      uint32_t line)
+struct dh_site_range dh_site_index_line(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
+                                        uint32_t line)
 {
     return find_run(x->by_line, t, line_of, file, line);
 }
 
-struct dh_site_run dh_site_index_function(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
-                                          uint32_t function)
+struct dh_site_range dh_site_index_function(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
+                                            uint32_t function)
 {
     return find_run(x->by_function, t, function_of, file, function);
 }

@@ -5,20 +5,20 @@
 
 enum { DEEPEST = 8, STRIDE_MAX = 4095 };
 
-void dh_runs_release(struct dh_runs *r)
+void dh_strided_loops_release(struct dh_strided_loops *r)
 {
-    dh_ptrmap_release(&r->known);
+    dh_u64_map_release(&r->known);
     dh_vec_release(&r->loops);
 }
 
-/* ---- which blocks are loops that count ---- */
+/* ---- counted loops ---- */
 
-static bool is_in(const struct dh_loop *l, LLVMValueRef v)
+static bool is_in(const struct dh_counted_loop *l, LLVMValueRef v)
 {
     return LLVMIsAInstruction(v) && LLVMGetInstructionParent(v) == l->block;
 }
 
-/* Arithmetic, and accesses that nobody looks at for their own sake. */
+/* Arithmetic, and accesses that need no hook in the loop. */
 static bool only_computes(LLVMBasicBlockRef block, bool with_chosen)
 {
     unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
@@ -59,8 +59,8 @@ static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
     return NULL;
 }
 
-/* The one block beside itself that the loop is entered from, by a branch. */
-static bool find_entry(struct dh_loop *l)
+/* The preheader: the only predecessor besides the loop itself. */
+static bool find_entry(struct dh_counted_loop *l)
 {
     LLVMValueRef phi = LLVMGetFirstInstruction(l->block);
     if (!phi || !LLVMIsAPHINode(phi) || LLVMCountIncoming(phi) != 2)
@@ -96,7 +96,7 @@ static LLVMIntPredicate opposite(LLVMIntPredicate p)
     return p;
 }
 
-static bool find_counter(struct dh_loop *l, LLVMValueRef tested, bool narrow)
+static bool find_counter(struct dh_counted_loop *l, LLVMValueRef tested, bool narrow)
 {
     if (narrow && is_in(l, tested) && LLVMIsATruncInst(tested)) {
         l->narrow = LLVMTypeOf(tested);
@@ -116,8 +116,8 @@ static bool find_counter(struct dh_loop *l, LLVMValueRef tested, bool narrow)
     return true;
 }
 
-/* It ends when the counter meets a bound that stays, and is known not to run past it. */
-static bool can_be_counted(const struct dh_loop *l)
+/* It exits when the counter reaches a loop-invariant bound that it cannot skip. */
+static bool can_be_counted(const struct dh_counted_loop *l)
 {
     switch (l->narrow && l->stays != LLVMIntNE ? LLVMIntEQ : l->stays) {
     case LLVMIntNE:
@@ -133,7 +133,7 @@ static bool can_be_counted(const struct dh_loop *l)
     }
 }
 
-static bool find_end(struct dh_loop *l, bool narrow)
+static bool find_end(struct dh_counted_loop *l, bool narrow)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(l->block);
     if (!end || !LLVMIsABranchInst(end) || !LLVMIsConditional(end))
@@ -155,27 +155,27 @@ static bool find_end(struct dh_loop *l, bool narrow)
            find_counter(l, left, narrow) && can_be_counted(l);
 }
 
-void dh_runs_of_function(struct dh_runs *r, struct dh_weave *w, LLVMValueRef f)
+void dh_strided_loops_enter_function(struct dh_strided_loops *r, struct dh_pass *pass, LLVMValueRef f)
 {
-    r->w = w;
+    r->pass = pass;
     r->loops.n = 0;
-    dh_ptrmap_clear(&r->known);
+    dh_u64_map_clear(&r->known);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-        struct dh_loop l = {.block = b};
+        struct dh_counted_loop l = {.block = b};
         if (!find_end(&l, r->with_chosen) || !only_computes(b, r->with_chosen))
             continue;
         dh_vec_push(&r->loops, l);
-        dh_ptrmap_add(&r->known, dh_ptrmap_key(b), (uint32_t)r->loops.n);
+        *dh_u64_map_at(&r->known, (uintptr_t)b) = r->loops.n;
     }
 }
 
 /* ---- how an address moves from round to round ---- */
 
 struct walk {
-    const struct dh_loop *l;
+    const struct dh_counted_loop *l;
     LLVMTargetDataRef layout;
 };
-/* What a number must not do on its way, because it is widened behind it. */
+/* Wrap-around that a narrow counter must not have, because it is extended afterwards. */
 enum wrap { MAY_WRAP, NOT_SIGNED, NOT_UNSIGNED };
 
 static bool moves_by(const struct walk *k, LLVMValueRef v, enum wrap wrap, unsigned depth, int64_t *by);
@@ -277,10 +277,10 @@ static bool moves_by(const struct walk *k, LLVMValueRef v, enum wrap wrap, unsig
     return LLVMIsABinaryOperator(v) && sum_moves_by(k, v, wrap, depth, by);
 }
 
-/* ---- what the hook is given, computed before the loop ---- */
+/* ---- operands of the range hook, computed before the loop ---- */
 
-/* The value of the first round; only of what moves_by understood. */
-static LLVMValueRef at_first(struct dh_runs *r, const struct dh_loop *l, LLVMValueRef v)
+/* The value in the first iteration; only of values that moves_by accepted. */
+static LLVMValueRef at_first(struct dh_strided_loops *r, const struct dh_counted_loop *l, LLVMValueRef v)
 {
     if (!is_in(l, v))
         return v;
@@ -289,22 +289,22 @@ static LLVMValueRef at_first(struct dh_runs *r, const struct dh_loop *l, LLVMVal
     LLVMValueRef copy = LLVMInstructionClone(v);
     for (int i = 0; i < LLVMGetNumOperands(v); i++)
         LLVMSetOperand(copy, (unsigned)i, at_first(r, l, LLVMGetOperand(v, (unsigned)i)));
-    LLVMInsertIntoBuilder(r->w->b, copy);
+    LLVMInsertIntoBuilder(r->pass->b, copy);
     return copy;
 }
 
-static LLVMValueRef widened(struct dh_runs *r, const struct dh_loop *l, LLVMValueRef v)
+static LLVMValueRef widened(struct dh_strided_loops *r, const struct dh_counted_loop *l, LLVMValueRef v)
 {
-    if (LLVMTypeOf(v) == r->w->i64)
+    if (LLVMTypeOf(v) == r->pass->i64)
         return v;
-    return l->stays == LLVMIntSLT || l->stays == LLVMIntSGT ? LLVMBuildSExt(r->w->b, v, r->w->i64, "")
-                                                            : LLVMBuildZExt(r->w->b, v, r->w->i64, "");
+    return l->stays == LLVMIntSLT || l->stays == LLVMIntSGT ? LLVMBuildSExt(r->pass->b, v, r->pass->i64, "")
+                                                            : LLVMBuildZExt(r->pass->b, v, r->pass->i64, "");
 }
 
-/* Counted in the counter's own width when it may pass its end on the way to the bound. */
-static LLVMValueRef distance(struct dh_runs *r, const struct dh_loop *l)
+/* Computed in the counter's width, since the counter may wrap around on the way to the bound. */
+static LLVMValueRef distance(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
-    LLVMBuilderRef b = r->w->b;
+    LLVMBuilderRef b = r->pass->b;
     bool up = l->step > 0;
     if (l->stays == LLVMIntNE) {
         LLVMValueRef from = l->narrow ? LLVMBuildTrunc(b, l->start, l->narrow, "") : l->start;
@@ -314,76 +314,78 @@ static LLVMValueRef distance(struct dh_runs *r, const struct dh_loop *l)
     return up ? LLVMBuildSub(b, bound, start, "") : LLVMBuildSub(b, start, bound, "");
 }
 
-/* The first round is always there; a loop that tests what it had before counting has one more. */
-static LLVMValueRef count_rounds(struct dh_runs *r, const struct dh_loop *l)
+/* The body runs at least once; a loop that tests the phi instead of the incremented value runs once more. */
+static LLVMValueRef count_rounds(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
-    LLVMBuilderRef b = r->w->b;
-    LLVMValueRef n = distance(r, l), one = dh_weave_u64(r->w, 1), zero = dh_weave_u64(r->w, 0);
+    LLVMBuilderRef b = r->pass->b;
+    LLVMValueRef n = distance(r, l), one = dh_pass_u64(r->pass, 1), zero = dh_pass_u64(r->pass, 0);
     if (l->stays != LLVMIntNE) {
         int64_t step = l->step > 0 ? l->step : -l->step;
         LLVMValueRef least = l->tests_next ? one : zero;
         LLVMValueRef few =
             LLVMBuildICmp(b, l->stays == LLVMIntULT && l->tests_next ? LLVMIntULT : LLVMIntSLT, n, least, "");
-        n = LLVMBuildAdd(b, n, dh_weave_u64(r->w, (uint64_t)step - 1), "");
-        n = step > 1 ? LLVMBuildUDiv(b, n, dh_weave_u64(r->w, (uint64_t)step), "") : n;
+        n = LLVMBuildAdd(b, n, dh_pass_u64(r->pass, (uint64_t)step - 1), "");
+        n = step > 1 ? LLVMBuildUDiv(b, n, dh_pass_u64(r->pass, (uint64_t)step), "") : n;
         n = LLVMBuildSelect(b, few, least, n, "");
     }
     return l->tests_next ? n : LLVMBuildAdd(b, n, one, "");
 }
 
-/* None when the loop is not entered. */
-static LLVMValueRef rounds_of(struct dh_runs *r, struct dh_loop *l)
+/* 0 when the loop is not entered. */
+static LLVMValueRef rounds_of(struct dh_strided_loops *r, struct dh_counted_loop *l)
 {
     if (l->rounds)
         return l->rounds;
     LLVMValueRef end = LLVMGetBasicBlockTerminator(l->before), n = count_rounds(r, l);
     if (LLVMIsConditional(end)) {
-        LLVMValueRef zero = dh_weave_u64(r->w, 0);
+        LLVMValueRef zero = dh_pass_u64(r->pass, 0);
         bool first = LLVMGetSuccessor(end, 0) == l->block;
-        n = LLVMBuildSelect(r->w->b, LLVMGetCondition(end), first ? n : zero, first ? zero : n, "");
+        n = LLVMBuildSelect(r->pass->b, LLVMGetCondition(end), first ? n : zero, first ? zero : n, "");
     }
-    return l->rounds = LLVMBuildFreeze(r->w->b, n, "");
+    return l->rounds = LLVMBuildFreeze(r->pass->b, n, "");
 }
 
-bool dh_runs_find(struct dh_runs *r, const struct dh_memop *a, struct dh_run *run)
+bool dh_strided_loops_find(struct dh_strided_loops *r, const struct dh_memop *a, struct dh_strided_access *run)
 {
-    uint32_t *known = dh_ptrmap_find(&r->known, dh_ptrmap_key(LLVMGetInstructionParent(a->at)));
+    uint64_t *known = dh_u64_map_find(&r->known, (uintptr_t)LLVMGetInstructionParent(a->at));
     if (!known || (a->bytes != 4 && a->bytes != 8) || LLVMGetAlignment(a->at) < a->bytes)
         return false;
-    struct dh_loop *l = &r->loops.at[*known - 1];
-    struct walk k = {l, r->w->layout};
+    struct dh_counted_loop *l = &r->loops.at[*known - 1];
+    struct walk k = {l, r->pass->layout};
     if (!moves_by(&k, a->addr, MAY_WRAP, 0, &run->stride) || run->stride % 4 || run->stride > STRIDE_MAX ||
         run->stride < -STRIDE_MAX || (uint64_t)llabs(run->stride) < a->bytes)
         return false;
     bool first = a->op == DH_OP_WRITE && l->reads;
     run->loop = l;
-    LLVMPositionBuilderBefore(r->w->b, first ? l->reads : LLVMGetBasicBlockTerminator(l->before));
-    LLVMSetCurrentDebugLocation2(r->w->b, LLVMInstructionGetDebugLoc(a->at));
+    LLVMPositionBuilderBefore(r->pass->b, first ? l->reads : LLVMGetBasicBlockTerminator(l->before));
+    LLVMSetCurrentDebugLocation2(r->pass->b, LLVMInstructionGetDebugLoc(a->at));
     run->rounds = rounds_of(r, l);
-    run->first = LLVMBuildFreeze(r->w->b, at_first(r, l, a->addr), "");
+    run->first = LLVMBuildFreeze(r->pass->b, at_first(r, l, a->addr), "");
     return true;
 }
 
-struct dh_loop *dh_runs_walk(struct dh_runs *r, LLVMBasicBlockRef block, LLVMValueRef addr, int64_t *by)
+struct dh_counted_loop *dh_strided_loops_stride(struct dh_strided_loops *r, LLVMBasicBlockRef block, LLVMValueRef addr,
+                                                int64_t *by)
 {
-    uint32_t *known = dh_ptrmap_find(&r->known, dh_ptrmap_key(block));
-    struct dh_loop *l = known ? &r->loops.at[*known - 1] : NULL;
-    struct walk k = {l, r->w->layout};
+    uint64_t *known = dh_u64_map_find(&r->known, (uintptr_t)block);
+    struct dh_counted_loop *l = known ? &r->loops.at[*known - 1] : NULL;
+    struct walk k = {l, r->pass->layout};
     bool moves = l && moves_by(&k, addr, MAY_WRAP, 0, by) && *by >= -STRIDE_MAX && *by <= STRIDE_MAX;
     return moves ? l : NULL;
 }
 
-LLVMValueRef dh_runs_first(struct dh_runs *r, const struct dh_loop *l, LLVMValueRef addr)
+LLVMValueRef dh_strided_loops_first_address(struct dh_strided_loops *r, const struct dh_counted_loop *l,
+                                            LLVMValueRef addr)
 {
-    return LLVMBuildFreeze(r->w->b, at_first(r, l, addr), "");
+    return LLVMBuildFreeze(r->pass->b, at_first(r, l, addr), "");
 }
 
-LLVMValueRef dh_runs_rounds(struct dh_runs *r, const struct dh_loop *l)
+LLVMValueRef dh_strided_loops_trip_count(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
-    return LLVMBuildFreeze(r->w->b, count_rounds(r, l), "");
+    return LLVMBuildFreeze(r->pass->b, count_rounds(r, l), "");
 }
 
-void dh_runs_placed(const struct dh_run *run, const struct dh_memop *a, LLVMValueRef hook)
+void dh_strided_loops_note_hook(const struct dh_strided_access *run, const struct dh_memop *a, LLVMValueRef hook)
 {
     if (a->op == DH_OP_READ && !run->loop->reads)
         run->loop->reads = hook;

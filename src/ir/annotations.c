@@ -43,7 +43,7 @@ static const char *text_of(LLVMValueRef pointer, size_t *n)
     return text;
 }
 
-/* What follows `word` in an annotation of ours: fresh memory, or NULL when it is another one. */
+/* The argument of an annotation named `word`, allocated; NULL when it is another one. */
 static char *after_word(LLVMValueRef pointer, const char *word)
 {
     size_t n, k = strlen(word);
@@ -87,13 +87,13 @@ static void record(struct reading *r, LLVMValueRef text, const char *about)
 
 /* ---- which lock ---- */
 
-/* Where a lock is, seen from an object or from nowhere. */
+/* Location of a lock: a global, or an offset in the guarded object. */
 struct lock {
     LLVMValueRef global; /* NULL: a member of the object */
     uint64_t offset;     /* bytes into the object */
     uint64_t bytes;      /* of the lock itself, 0 = not known */
-    bool through;        /* there lies a pointer to it */
-    bool sure;           /* its type is one whose taking is always seen */
+    bool through;        /* a pointer to the lock is there */
+    bool sure;           /* its type is one whose acquisitions are always observed */
 };
 
 static bool is_known_lock(const char *name)
@@ -107,7 +107,7 @@ static bool is_known_lock(const char *name)
     return false;
 }
 
-/* By its name, or because it wraps one. */
+/* A lock type by its name, or a record that wraps one. */
 static bool is_sure_lock(struct reading *r, struct dh_type *t, unsigned depth)
 {
     uint32_t n = 0;
@@ -266,7 +266,7 @@ static void call_hook(struct reading *r, const struct guard *g, LLVMValueRef add
     LLVMBuildCall2(r->b, r->hook_type, r->hook, args, 4, "");
 }
 
-/* Constructors and destructors have the object for themselves. */
+/* Constructors and destructors access the object exclusively. */
 static bool makes_or_ends(LLVMValueRef f)
 {
     size_t n;
@@ -322,7 +322,7 @@ static void guard_use(struct reading *r, const struct guard *g, LLVMValueRef use
         return;
     } else if (LLVMIsALoadInst(user)) {
         if (pointee)
-            guard_uses(r, g, user, false); /* what the pointer leads to */
+            guard_uses(r, g, user, false); /* accesses to the pointee */
         else
             guard_access(r, g, user, addr, stored(r, LLVMTypeOf(user)), false);
     } else if (pointee) {
@@ -449,7 +449,7 @@ static const char *owner_of(char *expression, const char **rest)
     return start;
 }
 
-/* The call stands behind the declaration: by then the parameter lies in its variable. */
+/* The call is placed after the declaration, when the parameter is stored in its variable. */
 static void require(struct reading *r, LLVMValueRef f, const char *expression)
 {
     bool reference;

@@ -1,8 +1,8 @@
-/* What the source says in attributes, made into what later stages understand. Layer: ir. Per unit, while it is as the
- * compiler made it. Reads the attribute `annotate("deadheat...")`, which annotate.h and the compiler driver write, and
- * takes it out of the way: functions that are not to be checked get DH_NO_CHECK_ATTRIBUTE, accesses to what a lock
- * guards a call of __dh_guarded, and everything is listed in the named metadata DH_ANNOTATIONS_METADATA. Bodies that
- * programs give to annotation functions for want of a detector (weak, empty) are dropped. */
+/* Translates source annotations to attributes and metadata. Layer: ir. Per translation unit, as the compiler made it.
+ * Reads `annotate("deadheat...")`, which annotate.h and the compiler driver write, and removes it: unchecked functions
+ * get DH_NO_CHECK_ATTRIBUTE, accesses to guarded variables a call of __dh_guarded, and all is listed in the named
+ * metadata DH_ANNOTATIONS_METADATA. Weak empty bodies of annotation functions, there for builds without a detector, are
+ * dropped. */
 #ifndef DH_IR_ANNOTATIONS_H
 #define DH_IR_ANNOTATIONS_H
 

@@ -1,6 +1,7 @@
-/* Nodes, variables, scopes and expressions. */
+/* Debug nodes, variables, scopes and expressions. */
 #include "ir/debug_info_internal.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -8,9 +9,7 @@
 
 struct dh_di *dh_di_new(LLVMModuleRef m)
 {
-    struct dh_di *di = calloc(1, sizeof *di);
-    if (!di)
-        abort();
+    struct dh_di *di = dh_xcalloc(1, sizeof *di);
     di->module = m;
     di->context = LLVMGetModuleContext(m);
     di->dbg_kind = LLVMGetMDKindIDInContext(di->context, "dbg", 3);
@@ -21,10 +20,10 @@ void dh_di_free(struct dh_di *di)
 {
     if (!di)
         return;
-    struct dh_map *maps[] = {&di->types,       &di->variables, &di->globals,   &di->scopes,
-                             &di->expressions, &di->units,     &di->functions, &di->walked};
+    struct dh_ptr_map *maps[] = {&di->types,       &di->variables, &di->globals,   &di->scopes,
+                                 &di->expressions, &di->units,     &di->functions, &di->walked};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        dh_map_release(maps[i]);
+        dh_ptr_map_release(maps[i]);
     dh_di_free_records(di);
     dh_arena_release(&di->arena);
     free(di);
@@ -94,7 +93,7 @@ LLVMMetadataRef *dh_md_all_operands(struct dh_di *di, LLVMMetadataRef node, unsi
     return ops;
 }
 
-const char *dh_md_text(struct dh_di *di, LLVMMetadataRef node)
+static const char *text_of(struct dh_di *di, LLVMMetadataRef node)
 {
     if (!node || LLVMGetMetadataKind(node) != LLVMMDStringMetadataKind)
         return "";
@@ -110,12 +109,12 @@ static bool unit_is_cxx(struct dh_di *di, LLVMMetadataRef unit)
 {
     if (!unit)
         return false;
-    void **known = dh_map_at(&di->units, unit);
+    void **known = dh_ptr_map_at(&di->units, unit);
     if (!*known) {
         char *text = LLVMPrintValueToString(LLVMMetadataAsValue(di->context, unit));
         bool cxx = strstr(text, "DW_LANG_C_plus_plus") || strstr(text, "DW_LANG_ObjC_plus_plus");
         LLVMDisposeMessage(text);
-        *dh_map_at(&di->units, unit) = (void *)(uintptr_t)(cxx ? 2 : 1);
+        *dh_ptr_map_at(&di->units, unit) = (void *)(uintptr_t)(cxx ? 2 : 1);
         return cxx;
     }
     return (uintptr_t)*known == 2;
@@ -141,7 +140,7 @@ const char *dh_di_qualifier(struct dh_di *di, LLVMMetadataRef scope, bool functi
             name = record_name(di, scope);
         dh_md_operands(di, scope, ops);
         if (kind == LLVMDINamespaceMetadataKind || (kind == LLVMDISubprogramMetadataKind && functions))
-            name = dh_md_text(di, ops[OP_NAME]);
+            name = text_of(di, ops[OP_NAME]);
         else if (kind == LLVMDIFileMetadataKind || kind == LLVMDICompileUnitMetadataKind)
             break;
         if (*name)
@@ -167,10 +166,10 @@ static const struct dh_scope *read_subprogram(struct dh_di *di, LLVMMetadataRef 
     s->file = file_of(di, node);
     s->subprogram = node;
     s->cxx = unit_is_cxx(di, ops[OP_SUBPROGRAM_UNIT]);
-    const char *name = dh_md_text(di, ops[OP_NAME]);
+    const char *name = text_of(di, ops[OP_NAME]);
     /* Constructors of globals and other functions the compiler made have a linkage name only. */
     if (!*name)
-        name = dh_md_text(di, ops[OP_SUBPROGRAM_LINKAGE]);
+        name = text_of(di, ops[OP_SUBPROGRAM_LINKAGE]);
     const char *outer = s->cxx ? dh_di_qualifier(di, ops[OP_SCOPE], true) : "";
     s->function = dh_arena_join(&di->arena, outer, name, NULL);
     return s;
@@ -182,7 +181,7 @@ const struct dh_scope *dh_di_scope(struct dh_di *di, LLVMMetadataRef scope)
     LLVMMetadataRef ops[MAX_OPERANDS];
     if (!scope)
         return &none;
-    const struct dh_scope *known = dh_map_find(&di->scopes, scope);
+    const struct dh_scope *known = dh_ptr_map_find(&di->scopes, scope);
     if (known)
         return known;
     LLVMMetadataKind kind = LLVMGetMetadataKind(scope);
@@ -197,7 +196,7 @@ const struct dh_scope *dh_di_scope(struct dh_di *di, LLVMMetadataRef scope)
     } else {
         known = &none;
     }
-    *dh_map_at(&di->scopes, scope) = (void *)known;
+    *dh_ptr_map_at(&di->scopes, scope) = (void *)known;
     return known;
 }
 
@@ -209,16 +208,16 @@ struct function_row {
 
 bool dh_di_function(struct dh_di *di, LLVMValueRef function, const char **name, struct dh_type **result)
 {
-    struct function_row *row = dh_map_find(&di->functions, function);
+    struct function_row *row = dh_ptr_map_find(&di->functions, function);
     if (!row) {
         LLVMMetadataRef ops[MAX_OPERANDS], types[MAX_OPERANDS];
         LLVMMetadataRef node = LLVMGetSubprogram(function);
         row = dh_arena_take(&di->arena, sizeof *row);
-        *dh_map_at(&di->functions, function) = row;
+        *dh_ptr_map_at(&di->functions, function) = row;
         if (node) {
             row->described = true;
             dh_md_operands(di, node, ops);
-            row->name = dh_md_text(di, ops[OP_NAME]);
+            row->name = text_of(di, ops[OP_NAME]);
             dh_md_operands(di, ops[OP_SUBPROGRAM_TYPE], types);
             unsigned n;
             LLVMMetadataRef *list = dh_md_all_operands(di, types[OP_SUBROUTINE_TYPES], &n);
@@ -236,13 +235,13 @@ const struct dh_variable *dh_di_variable(struct dh_di *di, LLVMMetadataRef node)
 {
     if (!node)
         return NULL;
-    struct dh_variable *v = dh_map_find(&di->variables, node);
+    struct dh_variable *v = dh_ptr_map_find(&di->variables, node);
     if (v)
         return v;
     LLVMMetadataRef ops[MAX_OPERANDS];
     dh_md_operands(di, node, ops);
     v = dh_arena_take(&di->arena, sizeof *v);
-    v->name = dh_md_text(di, ops[OP_VARIABLE_NAME]);
+    v->name = text_of(di, ops[OP_VARIABLE_NAME]);
     v->type = dh_di_type(di, ops[OP_VARIABLE_TYPE]);
     v->artificial = !*v->name;
     if (LLVMGetMetadataKind(node) == LLVMDIGlobalVariableMetadataKind) {
@@ -255,7 +254,7 @@ const struct dh_variable *dh_di_variable(struct dh_di *di, LLVMMetadataRef node)
         if (kind == LLVMDINamespaceMetadataKind || kind == LLVMDICompositeTypeMetadataKind)
             v->name = dh_arena_join(&di->arena, dh_di_qualifier(di, scope, false), v->name, NULL);
     }
-    *dh_map_at(&di->variables, node) = v;
+    *dh_ptr_map_at(&di->variables, node) = v;
     return v;
 }
 
@@ -275,7 +274,7 @@ static const struct dh_variable *described_by(struct dh_di *di, LLVMMetadataRef 
 const struct dh_variable *dh_di_global(struct dh_di *di, LLVMValueRef global)
 {
     static const struct dh_variable undescribed;
-    const struct dh_variable *known = dh_map_find(&di->globals, global);
+    const struct dh_variable *known = dh_ptr_map_find(&di->globals, global);
     if (!known) {
         size_t n = 0;
         LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(global, &n);
@@ -285,7 +284,7 @@ const struct dh_variable *dh_di_global(struct dh_di *di, LLVMValueRef global)
         LLVMDisposeValueMetadataEntries(entries);
         if (!known)
             known = &undescribed;
-        *dh_map_at(&di->globals, global) = (void *)known;
+        *dh_ptr_map_at(&di->globals, global) = (void *)known;
     }
     return known == &undescribed ? NULL : known;
 }
@@ -338,11 +337,11 @@ static void parse_expression(struct dh_expression *e, const char *at)
 
 const struct dh_expression *dh_di_expression(struct dh_di *di, LLVMMetadataRef node)
 {
-    struct dh_expression *e = dh_map_find(&di->expressions, node);
+    struct dh_expression *e = dh_ptr_map_find(&di->expressions, node);
     if (e)
         return e;
     e = dh_arena_take(&di->arena, sizeof *e);
-    *dh_map_at(&di->expressions, node) = e;
+    *dh_ptr_map_at(&di->expressions, node) = e;
     if (!node || LLVMGetMetadataKind(node) != LLVMDIExpressionMetadataKind)
         return e;
     /* LLVM-C cannot read the elements of an expression; its printed form is short and stable. */

@@ -1,10 +1,11 @@
-/* Debug information as plain structs: types, variables, scopes, expressions. Layer: ir.
- * LLVM-C gives few getters, so operands are read by position once and kept. Everything handed out lives as long
- * as the dh_di. Types are read lazily: base and elements through their functions. Not thread-safe. */
+/* Debug information (DWARF metadata) as plain structs: types, variables, scopes, expressions. Layer: ir. LLVM-C has few
+ * getters, so operands are read by position once and cached. Results live as long as the dh_di. Types are read lazily:
+ * base and elements through their functions. Not thread-safe. */
 #ifndef DH_IR_DEBUG_INFO_H
 #define DH_IR_DEBUG_INFO_H
 
-#include "ir/arena.h"
+#include "base/arena.h"
+#include "base/map.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
@@ -97,7 +98,7 @@ struct dh_type *dh_di_record_named(struct dh_di *di, const char *ir_name, uint64
 bool dh_type_has_ir_name(struct dh_di *di, struct dh_type *t, const char *ir_name);
 
 const struct dh_variable *dh_di_variable(struct dh_di *di, LLVMMetadataRef node);
-/* Variable of a global, NULL when the module says nothing about it. */
+/* Debug variable of a global, NULL when it has none. */
 const struct dh_variable *dh_di_global(struct dh_di *di, LLVMValueRef global);
 const struct dh_scope *dh_di_scope(struct dh_di *di, LLVMMetadataRef scope);
 const struct dh_expression *dh_di_expression(struct dh_di *di, LLVMMetadataRef node);

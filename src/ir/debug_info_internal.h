@@ -1,4 +1,4 @@
-/* Shared by debug_info.c and types.c only. */
+/* Shared by debug_info.c and debug_types.c only. */
 #ifndef DH_IR_DEBUG_INFO_INTERNAL_H
 #define DH_IR_DEBUG_INFO_INTERNAL_H
 
@@ -8,11 +8,11 @@ struct dh_di {
     LLVMModuleRef module;
     LLVMContextRef context;
     struct dh_arena arena;
-    struct dh_map types, variables, globals, scopes, expressions, units, functions;
+    struct dh_ptr_map types, variables, globals, scopes, expressions, units, functions;
     unsigned dbg_kind;
     /* Definitions by last name component, for declarations and casts; built when first needed. */
     struct record_bucket **records;
-    struct dh_map walked;
+    struct dh_ptr_map walked;
     bool has_records;
 };
 
@@ -42,7 +42,6 @@ enum { MAX_OPERANDS = 16 };
 unsigned dh_md_operands(struct dh_di *di, LLVMMetadataRef node, LLVMMetadataRef ops[MAX_OPERANDS]);
 /* All of them, in the arena. */
 LLVMMetadataRef *dh_md_all_operands(struct dh_di *di, LLVMMetadataRef node, unsigned *n);
-const char *dh_md_text(struct dh_di *di, LLVMMetadataRef node);
 /* "ns::Class::" of an enclosing scope, "" at file level; functions in between only when asked for. */
 const char *dh_di_qualifier(struct dh_di *di, LLVMMetadataRef scope, bool functions);
 void dh_di_free_records(struct dh_di *di);

@@ -1,20 +1,20 @@
-/* Address computations: constant steps are added up, variable ones keep their stride and their index. */
+/* Address arithmetic: constant offsets are summed up, variable indexes keep their stride and operand. */
 #include "ir/model_internal.h"
 
 #include <string.h>
 
 struct step {
     dh_value address;
-    int64_t bytes; /* not yet added */
+    int64_t bytes; /* pending, not yet emitted */
 };
 
-static void add_index(struct dh_reader *r, struct step *s, LLVMValueRef index, uint64_t stride, uint64_t count)
+static void add_index(struct dh_model_reader *r, struct step *s, LLVMValueRef index, uint64_t stride, uint64_t count)
 {
     if (LLVMIsAConstantInt(index)) {
         s->bytes += LLVMConstIntGetSExtValue(index) * (int64_t)stride;
         return;
     }
-    if (!r->distant_members && dh_read_is_member(index, 1))
+    if (!r->distant_members && dh_read_is_member_pointer(index, 1))
         return;
     dh_value by = dh_read_value(r, index);
     uint32_t result = dh_emit_register(r);
@@ -28,9 +28,9 @@ static void add_index(struct dh_reader *r, struct step *s, LLVMValueRef index, u
     s->bytes = 0;
 }
 
-/* Trees, lists and tables of libstdc++ begin with a node that lies in the container itself and is linked with those on
- * the heap: container and nodes would be one object. It is taken for a node of its own, to which a pointer in its place
- * leads; nobody gets from it back to the container. */
+/* Trees, lists and tables of libstdc++ have a header node inside of the container that is linked with those on the
+ * heap: unification would merge container and nodes. The header is modelled as a heap node that the container points
+ * to; no path leads from it back to the container. */
 static bool is_header(LLVMTypeRef type, unsigned field)
 {
     const char *name = LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
@@ -43,14 +43,14 @@ static bool is_header(LLVMTypeRef type, unsigned field)
                           strstr(name, "::_Fwd_list_impl"));
 }
 
-static void enter_header(struct dh_reader *r, struct step *s)
+static void enter_header(struct dh_model_reader *r, struct step *s)
 {
     dh_value at = dh_emit_offset(r, s->address, s->bytes);
     s->address = dh_emit_load(r, at);
     s->bytes = 0;
 }
 
-static LLVMTypeRef inner_step(struct dh_reader *r, struct step *s, LLVMTypeRef type, LLVMValueRef index)
+static LLVMTypeRef inner_step(struct dh_model_reader *r, struct step *s, LLVMTypeRef type, LLVMValueRef index)
 {
     if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
         unsigned at = (unsigned)LLVMConstIntGetZExtValue(index);
@@ -66,7 +66,7 @@ static LLVMTypeRef inner_step(struct dh_reader *r, struct step *s, LLVMTypeRef t
     return element;
 }
 
-dh_value dh_read_gep(struct dh_reader *r, LLVMValueRef gep)
+dh_value dh_read_gep(struct dh_model_reader *r, LLVMValueRef gep)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     if (LLVMGetTypeKind(LLVMTypeOf(gep)) == LLVMVectorTypeKind) {
@@ -85,7 +85,7 @@ dh_value dh_read_gep(struct dh_reader *r, LLVMValueRef gep)
     return address;
 }
 
-static uint64_t extent_of_gep(struct dh_reader *r, LLVMValueRef gep)
+static uint64_t extent_of_gep(struct dh_model_reader *r, LLVMValueRef gep)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     uint64_t left = 0;
@@ -108,7 +108,7 @@ static uint64_t extent_of_gep(struct dh_reader *r, LLVMValueRef gep)
     return left;
 }
 
-uint64_t dh_read_extent(struct dh_reader *r, LLVMValueRef address)
+uint64_t dh_read_extent(struct dh_model_reader *r, LLVMValueRef address)
 {
     if (LLVMIsAGlobalVariable(address))
         return LLVMABISizeOfType(r->layout, LLVMGlobalGetValueType(address));

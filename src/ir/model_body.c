@@ -1,19 +1,19 @@
-/* Bodies: one instruction of the module after the other. */
+/* Function bodies: one handler per LLVM opcode. */
 #include "ir/model_internal.h"
 #include "ir/sites.h"
 
 #include <string.h>
 
-typedef void read_fn(struct dh_reader *r, LLVMValueRef i);
+typedef void read_fn(struct dh_model_reader *r, LLVMValueRef i);
 
-static uint32_t bytes_of(struct dh_reader *r, LLVMTypeRef type)
+static uint32_t bytes_of(struct dh_model_reader *r, LLVMTypeRef type)
 {
     uint64_t n = LLVMStoreSizeOfType(r->layout, type);
     return n > UINT32_MAX ? 0 : (uint32_t)n;
 }
 
 /* ---- values ---- */
-static void read_slot(struct dh_reader *r, LLVMValueRef i)
+static void read_slot(struct dh_model_reader *r, LLVMValueRef i)
 {
     LLVMValueRef count = LLVMGetOperand(i, 0);
     uint64_t size = LLVMIsAConstantInt(count)
@@ -22,7 +22,7 @@ static void read_slot(struct dh_reader *r, LLVMValueRef i)
     dh_emit(r, DH_I_SLOT, dh_read_result(r, i))->size = size > UINT32_MAX ? 0 : (uint32_t)size;
 }
 
-static void read_same(struct dh_reader *r, LLVMValueRef i)
+static void read_same(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value from = dh_read_value(r, LLVMGetOperand(i, 0));
     uint32_t result = dh_read_result(r, i);
@@ -30,7 +30,7 @@ static void read_same(struct dh_reader *r, LLVMValueRef i)
         dh_emit1(r, DH_I_COPY, result, from);
 }
 
-static void read_cast(struct dh_reader *r, LLVMValueRef i)
+static void read_cast(struct dh_model_reader *r, LLVMValueRef i)
 {
     if (LLVMGetInstructionOpcode(i) == LLVMIntToPtr)
         dh_build_limit(r->p, DH_LIMIT_INT_TO_POINTER);
@@ -40,9 +40,9 @@ static void read_cast(struct dh_reader *r, LLVMValueRef i)
         dh_emit1(r, DH_I_COPY, result, from)->flags |= DH_INST_CAST;
 }
 
-static void read_address(struct dh_reader *r, LLVMValueRef i)
+static void read_address(struct dh_model_reader *r, LLVMValueRef i)
 {
-    uintptr_t asked = (uintptr_t)dh_map_find(&r->values, i);
+    uintptr_t asked = (uintptr_t)dh_ptr_map_find(&r->values, i);
     dh_value address = dh_read_gep(r, i);
     if (!asked) {
         dh_read_bind(r, i, address);
@@ -51,7 +51,7 @@ static void read_address(struct dh_reader *r, LLVMValueRef i)
     dh_emit1(r, DH_I_COPY, (uint32_t)asked - 1, address);
 }
 
-static void read_select(struct dh_reader *r, LLVMValueRef i)
+static void read_select(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value c = dh_read_value(r, LLVMGetOperand(i, 0)), a = dh_read_value(r, LLVMGetOperand(i, 1)),
              b = dh_read_value(r, LLVMGetOperand(i, 2));
@@ -77,7 +77,7 @@ static enum dh_binary binary_of(LLVMOpcode op)
     return DH_BIN_OTHER;
 }
 
-static void read_binary(struct dh_reader *r, LLVMValueRef i)
+static void read_binary(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value a = dh_read_value(r, LLVMGetOperand(i, 0)), b = dh_read_value(r, LLVMGetOperand(i, 1));
     uint32_t result = dh_read_result(r, i);
@@ -109,7 +109,7 @@ static enum dh_compare compare_of(LLVMIntPredicate how)
     }
 }
 
-static void read_compare(struct dh_reader *r, LLVMValueRef i)
+static void read_compare(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value a = dh_read_value(r, LLVMGetOperand(i, 0)), b = dh_read_value(r, LLVMGetOperand(i, 1));
     uint32_t result = dh_read_result(r, i);
@@ -117,7 +117,7 @@ static void read_compare(struct dh_reader *r, LLVMValueRef i)
         dh_emit2(r, DH_I_COMPARE, result, a, b)->extra = compare_of(LLVMGetICmpPredicate(i));
 }
 
-static void read_mix(struct dh_reader *r, LLVMValueRef i)
+static void read_mix(struct dh_model_reader *r, LLVMValueRef i)
 {
     int n = LLVMGetNumOperands(i);
     dh_value a = dh_read_value(r, LLVMGetOperand(i, 0));
@@ -128,7 +128,7 @@ static void read_mix(struct dh_reader *r, LLVMValueRef i)
         dh_emit2(r, DH_I_MIX, result, a, b);
 }
 
-static void read_extract(struct dh_reader *r, LLVMValueRef i)
+static void read_extract(struct dh_model_reader *r, LLVMValueRef i)
 {
     LLVMValueRef from = LLVMGetOperand(i, 0);
     dh_value value = dh_read_value(r, from);
@@ -142,8 +142,8 @@ static void read_extract(struct dh_reader *r, LLVMValueRef i)
         dh_emit1(r, cas ? DH_I_COPY : DH_I_MIX, result, value);
 }
 
-/* Predecessors are put in at the function's end. */
-static void read_phi(struct dh_reader *r, LLVMValueRef i)
+/* Incoming blocks are filled in at the end of the function. */
+static void read_phi(struct dh_model_reader *r, LLVMValueRef i)
 {
     uint32_t result = dh_read_result(r, i);
     if (result == DH_NONE)
@@ -151,10 +151,10 @@ static void read_phi(struct dh_reader *r, LLVMValueRef i)
     DH_VEC(dh_value) in = {0};
     for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
         LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, k);
-        if (!dh_map_find(&r->blocks, from) || !dh_read_takes(r, from, LLVMGetInstructionParent(i)))
+        if (!dh_ptr_map_find(&r->blocks, from) || !dh_read_is_feasible_edge(r, from, LLVMGetInstructionParent(i)))
             continue;
         dh_vec_push(&in, dh_read_value(r, LLVMGetIncomingValue(i, k)));
-        dh_vec_push(&in, ((struct dh_read_block *)dh_map_find(&r->blocks, from))->order);
+        dh_vec_push(&in, ((struct dh_read_block *)dh_ptr_map_find(&r->blocks, from))->order);
     }
     dh_emit(r, DH_I_PHI, result);
     for (size_t k = 0; k < in.n; k++)
@@ -162,7 +162,7 @@ static void read_phi(struct dh_reader *r, LLVMValueRef i)
     dh_vec_release(&in);
 }
 
-static void read_nothing(struct dh_reader *r, LLVMValueRef i)
+static void read_nothing(struct dh_model_reader *r, LLVMValueRef i)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVoidTypeKind)
         return;
@@ -171,16 +171,16 @@ static void read_nothing(struct dh_reader *r, LLVMValueRef i)
         dh_emit1(r, DH_I_COPY, result, r->data);
 }
 
-static void read_landing(struct dh_reader *r, LLVMValueRef i)
+static void read_landing(struct dh_model_reader *r, LLVMValueRef i)
 {
-    dh_value at = dh_build_constant(r->p, DH_CONST_GLOBAL, dh_read_hidden(r, "exception", true), 0);
+    dh_value at = dh_build_constant(r->p, DH_CONST_GLOBAL, dh_read_library_variable(r, "exception", true), 0);
     struct dh_inst *load = dh_emit1(r, DH_I_LOAD, dh_read_result(r, i), at);
     load->size = 8;
-    load->flags |= DH_INST_MADE | DH_INST_LIBRARY;
+    load->flags |= DH_INST_SYNTHETIC | DH_INST_LIBRARY;
 }
 
 /* ---- memory ---- */
-static void read_load(struct dh_reader *r, LLVMValueRef i)
+static void read_load(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value at = dh_read_value(r, LLVMGetOperand(i, 0));
     struct dh_inst *load = dh_emit1(r, DH_I_LOAD, dh_read_result(r, i), at);
@@ -201,8 +201,8 @@ static bool has_pure(LLVMValueRef value, int depth)
     return false;
 }
 
-/* The table of an abstract class is in an object only while that is made or unmade: objects are of other classes. Kept,
- * it would make all classes derived from it one. */
+/* An object has the vtable of an abstract class only during construction and destruction. Kept, it would merge all
+ * derived classes. */
 static bool is_abstract_table(LLVMValueRef value)
 {
     size_t n;
@@ -212,7 +212,7 @@ static bool is_abstract_table(LLVMValueRef value)
            LLVMGetInitializer(value) && has_pure(LLVMGetInitializer(value), 0);
 }
 
-/* Another one each time. */
+/* A fresh unknown value each time. */
 static bool is_moving(LLVMValueRef address)
 {
     for (int depth = 0; depth < 8 && LLVMIsAGetElementPtrInst(address); depth++) {
@@ -224,8 +224,8 @@ static bool is_moving(LLVMValueRef address)
     return LLVMIsAPHINode(address) || LLVMIsASelectInst(address);
 }
 
-/* Strictly: who copies byte by byte copies pointers, too. */
-static void read_narrow_copy(struct dh_reader *r, LLVMValueRef store)
+/* In strict mode: a bytewise copy copies pointers, too. */
+static void read_narrow_copy(struct dh_model_reader *r, LLVMValueRef store)
 {
     LLVMValueRef v = LLVMGetOperand(store, 0), to = LLVMGetOperand(store, 1);
     if (!r->strict || !LLVMIsALoadInst(v) || bytes_of(r, LLVMTypeOf(v)) >= 8 ||
@@ -235,10 +235,10 @@ static void read_narrow_copy(struct dh_reader *r, LLVMValueRef store)
     struct dh_inst *copy = dh_emit2(r, DH_I_MEMCPY, DH_NONE, at, from);
     dh_build_operand(r->p, r->data);
     copy->site = DH_NO_SITE;
-    copy->flags |= DH_INST_MADE;
+    copy->flags |= DH_INST_SYNTHETIC;
 }
 
-static void read_store(struct dh_reader *r, LLVMValueRef i)
+static void read_store(struct dh_model_reader *r, LLVMValueRef i)
 {
     read_narrow_copy(r, i);
     dh_value v =
@@ -270,7 +270,7 @@ static enum dh_binary rmw_of(LLVMAtomicRMWBinOp op)
     }
 }
 
-static void read_rmw(struct dh_reader *r, LLVMValueRef i)
+static void read_rmw(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value at = dh_read_value(r, LLVMGetOperand(i, 0)), v = dh_read_value(r, LLVMGetOperand(i, 1));
     struct dh_inst *rmw = dh_emit2(r, DH_I_RMW, dh_read_result(r, i), at, v);
@@ -279,12 +279,12 @@ static void read_rmw(struct dh_reader *r, LLVMValueRef i)
     rmw->extra = rmw_of(LLVMGetAtomicRMWBinOp(i));
 }
 
-static void read_cas(struct dh_reader *r, LLVMValueRef i)
+static void read_cas(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value at = dh_read_value(r, LLVMGetOperand(i, 0)), old = dh_read_value(r, LLVMGetOperand(i, 1)),
              new = dh_read_value(r, LLVMGetOperand(i, 2));
-    /* Its result is a pair, of which the first is kept: a register even when that is a narrow integer. */
-    uintptr_t asked = (uintptr_t)dh_map_find(&r->values, i);
+    /* Its result is a pair of which the old value is kept: a register even when that is a narrow integer. */
+    uintptr_t asked = (uintptr_t)dh_ptr_map_find(&r->values, i);
     uint32_t result = asked ? (uint32_t)asked - 1 : dh_build_register(r->p, dh_read_kind(r, i));
     dh_read_bind(r, i, result);
     struct dh_inst *cas = dh_emit2(r, DH_I_CAS, result, at, old);
@@ -293,27 +293,28 @@ static void read_cas(struct dh_reader *r, LLVMValueRef i)
     dh_build_operand(r->p, new);
 }
 
-static void read_fence(struct dh_reader *r, LLVMValueRef i)
+static void read_fence(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_emit(r, DH_I_FENCE, DH_NONE)->order = (uint8_t)dh_ir_order(LLVMGetOrdering(i));
 }
 
 /* ---- ends ---- */
-static void add_edge(struct dh_reader *r, LLVMBasicBlockRef to)
+static void add_edge(struct dh_model_reader *r, LLVMBasicBlockRef to)
 {
-    struct dh_read_block *b = dh_map_find(&r->blocks, to);
+    struct dh_read_block *b = dh_ptr_map_find(&r->blocks, to);
     if (b)
         dh_build_edge(r->p, b->order | DH_EDGE_UNREAD);
 }
 
-static void read_br(struct dh_reader *r, LLVMValueRef i)
+static void read_br(struct dh_model_reader *r, LLVMValueRef i)
 {
     LLVMBasicBlockRef from = LLVMGetInstructionParent(i), yes = LLVMGetSuccessor(i, 0);
     LLVMBasicBlockRef no = LLVMIsConditional(i) ? LLVMGetSuccessor(i, 1) : yes;
-    bool both = LLVMIsConditional(i) && dh_read_takes(r, from, yes) && dh_read_takes(r, from, no) && yes != no;
+    bool both = LLVMIsConditional(i) && dh_read_is_feasible_edge(r, from, yes) &&
+                dh_read_is_feasible_edge(r, from, no) && yes != no;
     if (!both) {
         dh_emit(r, DH_I_JUMP, DH_NONE);
-        add_edge(r, dh_read_takes(r, from, yes) ? yes : no);
+        add_edge(r, dh_read_is_feasible_edge(r, from, yes) ? yes : no);
         return;
     }
     dh_value c = dh_read_value(r, LLVMGetCondition(i));
@@ -322,7 +323,7 @@ static void read_br(struct dh_reader *r, LLVMValueRef i)
     add_edge(r, no);
 }
 
-static void read_switch(struct dh_reader *r, LLVMValueRef i)
+static void read_switch(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value v = dh_read_value(r, LLVMGetOperand(i, 0));
     dh_emit1(r, DH_I_SWITCH, DH_NONE, v);
@@ -333,7 +334,7 @@ static void read_switch(struct dh_reader *r, LLVMValueRef i)
     }
 }
 
-static void read_jump_anywhere(struct dh_reader *r, LLVMValueRef i)
+static void read_jump_anywhere(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_build_limit(r->p, DH_LIMIT_INDIRECT_JUMP);
     dh_emit(r, DH_I_ANYWHERE, DH_NONE);
@@ -341,7 +342,7 @@ static void read_jump_anywhere(struct dh_reader *r, LLVMValueRef i)
         add_edge(r, LLVMGetSuccessor(i, k));
 }
 
-static void read_return(struct dh_reader *r, LLVMValueRef i)
+static void read_return(struct dh_model_reader *r, LLVMValueRef i)
 {
     if (!LLVMGetNumOperands(i)) {
         dh_emit(r, DH_I_RETURN, DH_NONE);
@@ -351,19 +352,19 @@ static void read_return(struct dh_reader *r, LLVMValueRef i)
     dh_emit1(r, DH_I_RETURN, DH_NONE, v);
 }
 
-static void read_resume(struct dh_reader *r, LLVMValueRef i)
+static void read_resume(struct dh_model_reader *r, LLVMValueRef i)
 {
     (void)i;
     dh_emit(r, DH_I_THROW, DH_NONE);
 }
 
-static void read_stop(struct dh_reader *r, LLVMValueRef i)
+static void read_stop(struct dh_model_reader *r, LLVMValueRef i)
 {
     (void)i;
     dh_emit(r, DH_I_STOP, DH_NONE);
 }
 
-static void read_invoke(struct dh_reader *r, LLVMValueRef i)
+static void read_invoke(struct dh_model_reader *r, LLVMValueRef i)
 {
     bool returns = dh_read_call(r, i);
     if (!returns && r->throws) {
@@ -371,13 +372,13 @@ static void read_invoke(struct dh_reader *r, LLVMValueRef i)
         add_edge(r, LLVMGetUnwindDest(i));
         return;
     }
-    /* What a library does in place of a call may throw all the same. */
+    /* A modelled call may throw as well. */
     dh_emit(r, DH_I_UNWINDS, DH_NONE);
     add_edge(r, LLVMGetNormalDest(i));
     add_edge(r, LLVMGetUnwindDest(i));
 }
 
-static void read_callbr(struct dh_reader *r, LLVMValueRef i)
+static void read_callbr(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_read_call(r, i);
     read_jump_anywhere(r, i);
@@ -438,9 +439,9 @@ static bool is_debug_call(LLVMValueRef i)
     return LLVMIsAFunction(callee) && strncmp(LLVMGetValueName2(callee, &n), "llvm.dbg.", 9) == 0;
 }
 
-static void read_block(struct dh_reader *r, LLVMBasicBlockRef b)
+static void read_block(struct dh_model_reader *r, LLVMBasicBlockRef b)
 {
-    struct dh_read_block *block = dh_map_find(&r->blocks, b);
+    struct dh_read_block *block = dh_ptr_map_find(&r->blocks, b);
     block->first = dh_emit_block(r);
     for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
         LLVMOpcode op = LLVMGetInstructionOpcode(i);
@@ -460,14 +461,14 @@ static void read_block(struct dh_reader *r, LLVMBasicBlockRef b)
 }
 
 /* ---- edges and phis, when all blocks are known ---- */
-static void settle_edges(struct dh_reader *r, const struct dh_read_block *const *by_order)
+static void settle_edges(struct dh_model_reader *r, const struct dh_read_block *const *by_order)
 {
     for (size_t e = r->first_edge; e < r->p->edges.n; e++)
         if (r->p->edges.at[e] & DH_EDGE_UNREAD)
             r->p->edges.at[e] = by_order[r->p->edges.at[e] & ~DH_EDGE_UNREAD]->first;
 }
 
-static void settle_phis(struct dh_reader *r, const struct dh_read_block *const *by_order)
+static void settle_phis(struct dh_model_reader *r, const struct dh_read_block *const *by_order)
 {
     for (uint32_t b = r->p->functions.at[r->index].block; b < r->p->blocks.n; b++)
         for (uint32_t n = 0; n < r->p->blocks.at[b].n_insts; n++) {
@@ -477,11 +478,11 @@ static void settle_phis(struct dh_reader *r, const struct dh_read_block *const *
         }
 }
 
-static void settle(struct dh_reader *r)
+static void settle(struct dh_model_reader *r)
 {
     DH_VEC(const struct dh_read_block *) by_order = {0};
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b)) {
-        const struct dh_read_block *block = dh_map_find(&r->blocks, b);
+        const struct dh_read_block *block = dh_ptr_map_find(&r->blocks, b);
         if (block)
             dh_vec_push(&by_order, block);
     }
@@ -490,7 +491,7 @@ static void settle(struct dh_reader *r)
     dh_vec_release(&by_order);
 }
 
-static void read_parameters(struct dh_reader *r)
+static void read_parameters(struct dh_model_reader *r)
 {
     unsigned n = LLVMCountParams(r->function);
     for (unsigned k = 0; k < n; k++) {
@@ -502,20 +503,20 @@ static void read_parameters(struct dh_reader *r)
         r->varargs = dh_build_register(r->p, DH_REG_POINTER);
 }
 
-void dh_read_body(struct dh_reader *r, LLVMValueRef function, uint32_t index)
+void dh_read_body(struct dh_model_reader *r, LLVMValueRef function, uint32_t index)
 {
     r->function = function;
     r->index = index;
     r->n_blocks = 0;
-    dh_map_clear(&r->values);
+    dh_ptr_map_clear(&r->values);
     dh_arena_clear(&r->body);
-    dh_read_reach(r);
-    dh_read_wide(r);
+    dh_read_reachable_blocks(r);
+    dh_read_pointer_integers(r);
     dh_build_body(r->p, index);
     r->first_edge = (uint32_t)r->p->edges.n;
     read_parameters(r);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        if (dh_map_find(&r->blocks, b))
+        if (dh_ptr_map_find(&r->blocks, b))
             read_block(r, b);
     settle(r);
 }

@@ -1,13 +1,13 @@
-/* Calls: of the program's own functions, of intrinsics, of libraries. */
+/* Calls: of functions of the program, of intrinsics, of libraries. */
 #include "base/str.h"
 #include "ir/model_internal.h"
 #include "model/library_names.h"
 
 #include <string.h>
 
-uint32_t dh_read_signature(struct dh_reader *r, LLVMTypeRef type)
+uint32_t dh_read_signature(struct dh_model_reader *r, LLVMTypeRef type)
 {
-    void **slot = dh_map_at(&r->signatures, type);
+    void **slot = dh_ptr_map_at(&r->signatures, type);
     if (!*slot)
         *slot = (void *)(uintptr_t)++r->n_signatures;
     return (uint32_t)(uintptr_t)*slot;
@@ -16,7 +16,7 @@ uint32_t dh_read_signature(struct dh_reader *r, LLVMTypeRef type)
 /* ---- intrinsics ---- */
 enum intrinsic {
     INTRINSIC_NOTHING, /* no value that matters, no memory */
-    INTRINSIC_SAME,    /* hands its first argument through */
+    INTRINSIC_SAME,    /* returns its first argument */
     INTRINSIC_MIX,
     INTRINSIC_COPY,
     INTRINSIC_SET,
@@ -76,7 +76,7 @@ static uint32_t constant_size(LLVMValueRef v)
     return n > UINT32_MAX ? 0 : (uint32_t)n;
 }
 
-static void read_memory_intrinsic(struct dh_reader *r, LLVMValueRef call, enum dh_inst_op op)
+static void read_memory_intrinsic(struct dh_model_reader *r, LLVMValueRef call, enum dh_inst_op op)
 {
     LLVMValueRef length = LLVMGetOperand(call, 2);
     dh_value to = dh_read_value(r, LLVMGetOperand(call, 0)), what = dh_read_value(r, LLVMGetOperand(call, 1)),
@@ -88,7 +88,7 @@ static void read_memory_intrinsic(struct dh_reader *r, LLVMValueRef call, enum d
 }
 
 /* The list gets two pointers to the array of arguments: those passed in registers, those passed on the stack. */
-static void read_va_start(struct dh_reader *r, dh_value list)
+static void read_va_start(struct dh_model_reader *r, dh_value list)
 {
     dh_value all = r->varargs == DH_NONE ? r->unknown : r->varargs;
     dh_build_limit(r->p, DH_LIMIT_VARIADIC);
@@ -96,7 +96,7 @@ static void read_va_start(struct dh_reader *r, dh_value list)
     dh_emit_store(r, dh_emit_offset(r, list, 16), all, 8);
 }
 
-static void read_mix(struct dh_reader *r, LLVMValueRef call)
+static void read_mix(struct dh_model_reader *r, LLVMValueRef call)
 {
     unsigned n = LLVMGetNumArgOperands(call);
     dh_value a = n ? dh_read_value(r, LLVMGetOperand(call, 0)) : r->data;
@@ -106,7 +106,7 @@ static void read_mix(struct dh_reader *r, LLVMValueRef call)
         dh_emit2(r, DH_I_MIX, result, a, b);
 }
 
-static void read_masked(struct dh_reader *r, LLVMValueRef call, bool store)
+static void read_masked(struct dh_model_reader *r, LLVMValueRef call, bool store)
 {
     dh_build_limit(r->p, DH_LIMIT_VECTOR);
     if (store) {
@@ -118,7 +118,7 @@ static void read_masked(struct dh_reader *r, LLVMValueRef call, bool store)
     dh_emit1(r, DH_I_LOAD, dh_read_result(r, call), at);
 }
 
-static bool read_intrinsic(struct dh_reader *r, LLVMValueRef call, const char *name)
+static bool read_intrinsic(struct dh_model_reader *r, LLVMValueRef call, const char *name)
 {
     switch (find_intrinsic(name)) {
     case INTRINSIC_COPY:
@@ -179,22 +179,22 @@ static LLVMTypeRef byval_type(LLVMValueRef call, unsigned argument)
     return a ? LLVMGetTypeAttributeValue(a) : NULL;
 }
 
-/* The callee gets a copy of its own. */
-static dh_value copy_argument(struct dh_reader *r, dh_value from, LLVMTypeRef type)
+/* byval: the callee gets a copy. */
+static dh_value copy_argument(struct dh_model_reader *r, dh_value from, LLVMTypeRef type)
 {
     uint64_t size = LLVMABISizeOfType(r->layout, type);
     uint32_t slot = dh_emit_register(r);
     struct dh_inst *i = dh_emit(r, DH_I_SLOT, slot);
     i->size = (uint32_t)size;
-    i->flags |= DH_INST_MADE;
+    i->flags |= DH_INST_SYNTHETIC;
     i = dh_emit2(r, DH_I_MEMCPY, DH_NONE, slot, from);
     i->size = (uint32_t)size;
-    i->flags |= DH_INST_MADE;
+    i->flags |= DH_INST_SYNTHETIC;
     dh_build_operand(r->p, dh_build_int(r->p, (int64_t)size));
     return slot;
 }
 
-static void read_arguments(struct dh_reader *r, LLVMValueRef call, struct list *list)
+static void read_arguments(struct dh_model_reader *r, LLVMValueRef call, struct list *list)
 {
     for (unsigned n = 0; n < LLVMGetNumArgOperands(call); n++) {
         LLVMValueRef v = LLVMGetOperand(call, n);
@@ -212,14 +212,14 @@ static void release(struct list *list)
 }
 
 /* ---- the program's own functions ---- */
-/* An array that holds what comes beyond the parameters, each of it anywhere. */
-static dh_value make_varargs(struct dh_reader *r, const struct list *list, unsigned first)
+/* Variadic arguments are one array; each may be at any index. */
+static dh_value make_varargs(struct dh_model_reader *r, const struct list *list, unsigned first)
 {
     if (list->at.n <= first)
         return dh_build_int(r->p, 0);
     uint32_t site = r->site, array = dh_emit_register(r);
     r->site = DH_NO_SITE;
-    dh_emit(r, DH_I_SLOT, array)->flags |= DH_INST_MADE;
+    dh_emit(r, DH_I_SLOT, array)->flags |= DH_INST_SYNTHETIC;
     uint32_t any = dh_emit_register(r);
     dh_emit2(r, DH_I_INDEX, any, array, r->data)->size = 8;
     for (size_t n = first; n < list->at.n; n++)
@@ -228,7 +228,7 @@ static dh_value make_varargs(struct dh_reader *r, const struct list *list, unsig
     return array;
 }
 
-static void emit_call(struct dh_reader *r, LLVMValueRef call, dh_value callee, const struct list *list)
+static void emit_call(struct dh_model_reader *r, LLVMValueRef call, dh_value callee, const struct list *list)
 {
     LLVMTypeRef type = LLVMGetCalledFunctionType(call);
     unsigned n_fixed = LLVMCountParamTypes(type);
@@ -269,7 +269,7 @@ static bool returns_twice(LLVMValueRef call)
            (LLVMIsAFunction(callee) && LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
 }
 
-static bool read_library(struct dh_reader *r, LLVMValueRef call, const char *name,
+static bool read_library(struct dh_model_reader *r, LLVMValueRef call, const char *name,
                          const struct dh_library_function *known, const struct list *list)
 {
     bool empty = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVoidTypeKind;
@@ -283,12 +283,12 @@ static bool read_library(struct dh_reader *r, LLVMValueRef call, const char *nam
         return dh_read_effects(r, known, &a);
     dh_build_limit(r->p, DH_LIMIT_FOREIGN_CALL);
     dh_build_foreign(r->p, name);
-    dh_read_foreign(r, &a);
+    dh_read_unknown_call(r, &a);
     return true;
 }
 
-/* Assembly with nothing to work on is a barrier of the compiler's or a hint of the processor's. */
-static bool read_assembly(struct dh_reader *r, LLVMValueRef call, const struct list *list)
+/* Inline assembly without operands is a compiler barrier or a processor hint. */
+static bool read_assembly(struct dh_model_reader *r, LLVMValueRef call, const struct list *list)
 {
     if (!list->at.n && LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVoidTypeKind)
         return true;
@@ -298,27 +298,27 @@ static bool read_assembly(struct dh_reader *r, LLVMValueRef call, const struct l
                              .result = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVoidTypeKind ? DH_NONE
                                                                                              : dh_read_result(r, call),
                              .name = "asm"};
-    dh_read_foreign(r, &a);
+    dh_read_unknown_call(r, &a);
     return true;
 }
 
-/* Calls of C++ libraries have no sites: what they are about, a lock or an object, is named here. */
-static void name_library_argument(struct dh_reader *r, LLVMValueRef call, const char *name)
+/* Calls of C++ libraries have no sites: their lock or object is named here. */
+static void name_library_argument(struct dh_model_reader *r, LLVMValueRef call, const char *name)
 {
-    unsigned argument = dh_library_class_of(name) == DH_LIBRARY_GUARD ? 1 : 0;
-    if (argument < LLVMGetNumArgOperands(call) && dh_is_of_library(name) &&
+    unsigned argument = dh_library_class_of_member(name) == DH_LIBRARY_LOCK_GUARD ? 1 : 0;
+    if (argument < LLVMGetNumArgOperands(call) && dh_is_library_function(name) &&
         LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, argument))) == LLVMPointerTypeKind)
         dh_read_name_argument(r, call, LLVMGetOperand(call, argument), 0);
 }
 
-static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const struct list *list)
+static bool read_named(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef callee, const struct list *list)
 {
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
-    const struct dh_library_function *known = dh_models_find(r->models, name);
+    const struct dh_library_function *known = dh_library_models_find(r->models, name);
     if (dh_read_relock(r, call, callee))
         return true;
-    if (LLVMIsDeclaration(callee) || dh_read_instead(r, name, known)) {
+    if (LLVMIsDeclaration(callee) || dh_read_model_replaces_body(r, name, known)) {
         r->temporary = false;
         name_library_argument(r, call, name);
         return read_library(r, call, name, known, list);
@@ -330,7 +330,7 @@ static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef call
     return true;
 }
 
-bool dh_read_call(struct dh_reader *r, LLVMValueRef call)
+bool dh_read_call(struct dh_model_reader *r, LLVMValueRef call)
 {
     LLVMValueRef callee = dh_read_strip_alias(LLVMGetCalledValue(call));
     struct list list = {0};
@@ -341,7 +341,7 @@ bool dh_read_call(struct dh_reader *r, LLVMValueRef call)
         return read_intrinsic(r, call, LLVMGetValueName2(callee, &n));
     if (returns_twice(call)) {
         dh_build_limit(r->p, DH_LIMIT_SETJMP);
-        r->p->functions.at[r->index].flags |= DH_FUNCTION_TWICE;
+        r->p->functions.at[r->index].flags |= DH_FUNCTION_RETURNS_TWICE;
     }
     read_arguments(r, call, &list);
     if (LLVMIsAInlineAsm(callee))
@@ -355,13 +355,13 @@ bool dh_read_call(struct dh_reader *r, LLVMValueRef call)
 }
 
 /* ---- bodies for functions of libraries ---- */
-void dh_read_made_body(struct dh_reader *r, LLVMValueRef function, uint32_t index)
+void dh_read_library_body(struct dh_model_reader *r, LLVMValueRef function, uint32_t index)
 {
     LLVMTypeRef type = LLVMGlobalGetValueType(function);
     unsigned n = LLVMCountParamTypes(type);
     size_t length;
     const char *name = LLVMGetValueName2(function, &length);
-    const struct dh_library_function *known = dh_models_find(r->models, name);
+    const struct dh_library_function *known = dh_library_models_find(r->models, name);
     struct list list = {0};
     dh_build_body(r->p, index);
     r->index = index;
@@ -388,7 +388,7 @@ void dh_read_made_body(struct dh_reader *r, LLVMValueRef function, uint32_t inde
     if (known)
         returns = dh_read_effects(r, known, &a);
     else
-        dh_read_foreign(r, &a);
+        dh_read_unknown_call(r, &a);
     if (!known)
         dh_build_foreign(r->p, name);
     dh_emit(r, returns ? DH_I_RETURN : r->throws ? DH_I_THROW : DH_I_STOP, DH_NONE);

@@ -1,4 +1,4 @@
-/* What a library function does, written out as instructions. */
+/* Effects of library functions, expanded to instructions of the abstract program by their models. */
 #include "ir/model_internal.h"
 
 #include "base/str.h"
@@ -7,8 +7,8 @@
 #include <string.h>
 
 struct effects {
-    struct dh_reader *r;
-    const struct dh_models *m;
+    struct dh_model_reader *r;
+    const struct dh_library_models *m;
     const struct dh_arguments *a;
     bool has_result, returns;
 };
@@ -26,7 +26,7 @@ static dh_value known_global(struct effects *e, const char *name)
     LLVMValueRef g = LLVMGetNamedGlobal(e->r->module, name);
     if (g)
         return dh_read_constant(e->r, g);
-    return dh_build_constant(e->r->p, DH_CONST_GLOBAL, dh_read_hidden(e->r, name, false), 0);
+    return dh_build_constant(e->r->p, DH_CONST_GLOBAL, dh_read_library_variable(e->r, name, false), 0);
 }
 
 static dh_value allocate(struct effects *e, const struct dh_model_expr *x, uint32_t result)
@@ -40,13 +40,13 @@ static dh_value allocate(struct effects *e, const struct dh_model_expr *x, uint3
     return result;
 }
 
-/* What a library keeps in an object of its own may lie inside that object (short strings): strictly, nobody knows. */
+/* Data that a library object owns may lie inside of the object (short strings): in strict mode, assume so. */
 static dh_value allocate_inside(struct effects *e, const struct dh_model_expr *x)
 {
     dh_value made = allocate(e, x, dh_emit_register(e->r));
     struct dh_arguments all = {.at = &made, .n = 1, .result = DH_NONE, .name = e->a->name};
     if (e->r->strict)
-        dh_read_foreign(e->r, &all);
+        dh_read_unknown_call(e->r, &all);
     return made;
 }
 
@@ -62,9 +62,9 @@ static dh_value evaluate(struct effects *e, uint32_t expr)
         return e->r->unknown;
     case DH_MODEL_EXPR_HIDDEN:
         return dh_build_constant(e->r->p, DH_CONST_GLOBAL,
-                                 dh_read_hidden(e->r, dh_models_string(e->m, x->text), x->tls), 0);
+                                 dh_read_library_variable(e->r, dh_library_models_string(e->m, x->text), x->tls), 0);
     case DH_MODEL_EXPR_GLOBAL:
-        return known_global(e, dh_models_string(e->m, x->text));
+        return known_global(e, dh_library_models_string(e->m, x->text));
     case DH_MODEL_EXPR_LOAD:
         return dh_emit_load(e->r, evaluate(e, x->child));
     case DH_MODEL_EXPR_ADD:
@@ -103,7 +103,7 @@ static void give_default(struct effects *e)
 }
 
 /* ---- accesses ---- */
-/* How many bytes: the constant length, else what the type of the address says, else unknown. */
+/* Bytes accessed: the constant length, else by the type of the address, else unknown. */
 static uint32_t touched(struct effects *e, const struct dh_effect *f, uint32_t length)
 {
     int64_t bytes;
@@ -121,7 +121,7 @@ static bool is_nothing(struct effects *e, dh_value v)
     return !dh_is_register(v) && dh_program_constant(e->r->p, v)->kind <= DH_CONST_INT;
 }
 
-static void touch(struct effects *e, dh_value address, bool writes, uint32_t size)
+static void emit_access(struct effects *e, dh_value address, bool writes, uint32_t size)
 {
     bool temporary = e->r->temporary && e->a->n && address == e->a->at[0];
     if (is_nothing(e, address) || temporary)
@@ -133,11 +133,11 @@ static void touch(struct effects *e, dh_value address, bool writes, uint32_t siz
         dh_build_operand(e->r->p, e->r->data);
 }
 
-/* The text of a string, which the string stands for. */
+/* The characters of a string are modelled as the string object. */
 static bool is_inside(struct effects *e, const struct dh_effect *f)
 {
     return !e->r->strict && e->m->exprs.at[e->m->roots.at[f->expr]].kind == DH_MODEL_EXPR_LOAD &&
-           dh_library_class_of(e->a->name) == DH_LIBRARY_HOLDER;
+           dh_library_class_of_member(e->a->name) == DH_LIBRARY_OWNER;
 }
 
 static void touch_one(struct effects *e, const struct dh_effect *f)
@@ -145,7 +145,7 @@ static void touch_one(struct effects *e, const struct dh_effect *f)
     if (is_inside(e, f))
         return;
     uint32_t size = touched(e, f, 1);
-    touch(e, operand(e, f, 0), f->kind == DH_EFFECT_WRITE, size);
+    emit_access(e, operand(e, f, 0), f->kind == DH_EFFECT_WRITE, size);
 }
 
 static bool is_pointer(struct effects *e, unsigned n)
@@ -164,11 +164,11 @@ static void touch_all(struct effects *e, const struct dh_effect *f)
         if (!is_pointer(e, n))
             continue;
         uint64_t extent = e->a->values ? dh_read_extent(e->r, e->a->values[n]) : 0;
-        touch(e, e->a->at[n], f->kind == DH_EFFECT_WRITE_FROM, extent > UINT32_MAX ? 0 : (uint32_t)extent);
+        emit_access(e, e->a->at[n], f->kind == DH_EFFECT_WRITE_FROM, extent > UINT32_MAX ? 0 : (uint32_t)extent);
     }
 }
 
-static void copy(struct effects *e, const struct dh_effect *f)
+static void emit_copy(struct effects *e, const struct dh_effect *f)
 {
     uint32_t size = touched(e, f, 2);
     dh_value to = operand(e, f, 0), from = operand(e, f, 1), length = operand(e, f, 2);
@@ -199,14 +199,14 @@ static void call(struct effects *e, const struct dh_effect *f, uint32_t first)
     dh_vec_release(&all);
 }
 
-/* A loop around the call, left at any time. */
+/* A loop with any number of iterations around the call. */
 static void call_often(struct effects *e, const struct dh_effect *f)
 {
-    struct dh_reader *r = e->r;
+    struct dh_model_reader *r = e->r;
     uint32_t head = r->n_blocks;
     dh_emit_jump(r, head);
     dh_emit_block(r);
-    dh_emit1(r, DH_I_BRANCH, DH_NONE, r->data)->flags |= DH_INST_MADE;
+    dh_emit1(r, DH_I_BRANCH, DH_NONE, r->data)->flags |= DH_INST_SYNTHETIC;
     dh_build_edge(r->p, head + 1);
     dh_build_edge(r->p, head + 2);
     dh_emit_block(r);
@@ -217,11 +217,11 @@ static void call_often(struct effects *e, const struct dh_effect *f)
 
 static void call_once(struct effects *e, const struct dh_effect *f)
 {
-    struct dh_reader *r = e->r;
+    struct dh_model_reader *r = e->r;
     dh_value control = operand(e, f, 0);
     uint32_t mine = dh_build_register(r->p, DH_REG_DATA);
     dh_emit1(r, DH_I_ONCE_ENTER, mine, control)->extra = DH_SUCCESS_NOT_ZERO;
-    dh_emit1(r, DH_I_BRANCH, DH_NONE, mine)->flags |= DH_INST_MADE;
+    dh_emit1(r, DH_I_BRANCH, DH_NONE, mine)->flags |= DH_INST_SYNTHETIC;
     uint32_t run = r->n_blocks;
     dh_build_edge(r->p, run);
     dh_build_edge(r->p, run + 1);
@@ -232,7 +232,7 @@ static void call_once(struct effects *e, const struct dh_effect *f)
     dh_emit_block(r);
 }
 
-void dh_read_foreign(struct dh_reader *r, const struct dh_arguments *a)
+void dh_read_unknown_call(struct dh_model_reader *r, const struct dh_arguments *a)
 {
     uint32_t name = dh_build_string(r->p, a->name);
     dh_emit(r, DH_I_FOREIGN, a->result)->extra = name;
@@ -247,7 +247,7 @@ static void anything(struct effects *e, const struct dh_effect *f)
     for (uint32_t n = 0; n < f->n_exprs; n++)
         dh_vec_push(&all, operand(e, f, n));
     struct dh_arguments some = {.at = all.at, .n = (unsigned)all.n, .result = result, .name = e->a->name};
-    dh_read_foreign(e->r, f->n_exprs ? &some : e->a);
+    dh_read_unknown_call(e->r, f->n_exprs ? &some : e->a);
     e->has_result |= result != DH_NONE;
     dh_vec_release(&all);
 }
@@ -284,7 +284,7 @@ static void instruction(struct effects *e, const struct dh_effect *f)
     DH_VEC(dh_value) all = {0};
     for (uint32_t n = 0; n < f->n_exprs; n++)
         dh_vec_push(&all, operand(e, f, n));
-    /* A handler that is none, a lock among several that was not given. */
+    /* NULL arguments: no handler, fewer locks than parameters. */
     bool needed = f->op == DH_I_REGISTER || dh_inst_info(f->op)->class == DH_CLASS_SYNC;
     bool pointless = needed && all.n && is_nothing(e, all.at[0]);
     bool gives = !pointless && !e->has_result && may_give_result(f->op);
@@ -315,7 +315,7 @@ static void apply(struct effects *e, const struct dh_effect *f)
         break;
     case DH_EFFECT_COPY:
     case DH_EFFECT_SET:
-        copy(e, f);
+        emit_copy(e, f);
         break;
     case DH_EFFECT_READ:
     case DH_EFFECT_WRITE:
@@ -345,13 +345,13 @@ static void apply(struct effects *e, const struct dh_effect *f)
         e->returns = false;
         break;
     case DH_EFFECT_FOLD:
-    case DH_EFFECT_INSTEAD:
-    case DH_EFFECT_LOOSELY:
+    case DH_EFFECT_OVERRIDES_BODY:
+    case DH_EFFECT_APPROXIMATE:
         break;
     }
 }
 
-bool dh_read_effects(struct dh_reader *r, const struct dh_library_function *f, const struct dh_arguments *a)
+bool dh_read_effects(struct dh_model_reader *r, const struct dh_library_function *f, const struct dh_arguments *a)
 {
     struct effects e = {.r = r, .m = r->models, .a = a, .returns = true};
     for (uint32_t n = 0; n < f->n_effects; n++)

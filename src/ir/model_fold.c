@@ -1,5 +1,5 @@
-/* Conditions that are decided before the program runs: above all those by which libstdc++ asks whether there are
- * threads at all. Both ways would make its wrappers of locks and counters look like something else. */
+/* Constant folding of branch conditions, above all of libstdc++'s tests whether the program is threaded: with both
+ * branches its wrappers of locks and reference counts would look like something else. */
 #include "base/str.h"
 #include "ir/model_internal.h"
 
@@ -12,15 +12,15 @@ struct folded {
     int64_t number;
 };
 
-static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number);
+static bool fold(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number);
 
 /* What a small function always returns. */
-static bool fold_function(struct dh_reader *r, LLVMValueRef f, int depth, int64_t *number)
+static bool fold_function(struct dh_model_reader *r, LLVMValueRef f, int depth, int64_t *number)
 {
-    struct folded *known = dh_map_find(&r->folded, f);
+    struct folded *known = dh_ptr_map_find(&r->folded, f);
     if (!known) {
         known = dh_arena_take(&r->arena, sizeof *known);
-        *dh_map_at(&r->folded, f) = known;
+        *dh_ptr_map_at(&r->folded, f) = known;
         LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f);
         LLVMValueRef end = b && !LLVMGetNextBasicBlock(b) ? LLVMGetBasicBlockTerminator(b) : NULL;
         if (end && LLVMGetInstructionOpcode(end) == LLVMRet && LLVMGetNumOperands(end) == 1)
@@ -30,7 +30,7 @@ static bool fold_function(struct dh_reader *r, LLVMValueRef f, int depth, int64_
     return known->constant;
 }
 
-static bool fold_call(struct dh_reader *r, LLVMValueRef call, int depth, int64_t *number)
+static bool fold_call(struct dh_model_reader *r, LLVMValueRef call, int depth, int64_t *number)
 {
     LLVMValueRef callee = dh_read_strip_alias(LLVMGetCalledValue(call));
     size_t n;
@@ -40,7 +40,7 @@ static bool fold_call(struct dh_reader *r, LLVMValueRef call, int depth, int64_t
     if (dh_starts_with(name, "llvm.expect"))
         return fold(r, LLVMGetOperand(call, 0), depth + 1, number);
     if (LLVMIsDeclaration(callee)) {
-        const struct dh_library_function *f = dh_models_find(r->models, name);
+        const struct dh_library_function *f = dh_library_models_find(r->models, name);
         if (!f || f->n_effects != 1 || r->models->effects.at[f->effect].kind != DH_EFFECT_FOLD)
             return false;
         *number = r->models->effects.at[f->effect].number;
@@ -49,7 +49,7 @@ static bool fold_call(struct dh_reader *r, LLVMValueRef call, int depth, int64_t
     return fold_function(r, callee, depth, number);
 }
 
-static bool fold_compare(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
+static bool fold_compare(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     LLVMValueRef a = LLVMGetOperand(v, 0), b = LLVMGetOperand(v, 1);
     LLVMIntPredicate how = LLVMGetICmpPredicate(v);
@@ -67,11 +67,11 @@ static bool fold_compare(struct dh_reader *r, LLVMValueRef v, int depth, int64_t
     return true;
 }
 
-static bool fold_logic(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
+static bool fold_logic(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     int64_t x, y;
-    if (LLVMGetInstructionOpcode(v) == LLVMAnd && !r->virtual_members && dh_read_is_member(LLVMGetOperand(v, 0), 0) &&
-        fold(r, LLVMGetOperand(v, 1), depth + 1, &y) && y == 1) {
+    if (LLVMGetInstructionOpcode(v) == LLVMAnd && !r->virtual_members &&
+        dh_read_is_member_pointer(LLVMGetOperand(v, 0), 0) && fold(r, LLVMGetOperand(v, 1), depth + 1, &y) && y == 1) {
         *number = 0;
         return true;
     }
@@ -91,7 +91,7 @@ static bool fold_logic(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *
 }
 
 /* Truncating to one bit keeps zero and one apart, wider ones are kept as they are: enough for flags. */
-static bool fold_cast(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
+static bool fold_cast(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     if (!fold(r, LLVMGetOperand(v, 0), depth + 1, number))
         return false;
@@ -101,7 +101,8 @@ static bool fold_cast(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *n
     return true;
 }
 
-/* Whether a static variable of a function is there yet: whoever finds that it is, could as well ask its guard. */
+/* The guard of a function-local static (Itanium ABI), folded to "not initialised": the branch that then calls
+ * __cxa_guard_acquire is ordered as the other one is. */
 static bool is_guard(LLVMValueRef load)
 {
     size_t n;
@@ -109,7 +110,7 @@ static bool is_guard(LLVMValueRef load)
            dh_starts_with(LLVMGetValueName2(LLVMGetOperand(load, 0), &n), "_ZGVZ");
 }
 
-static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
+static bool fold(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     size_t n;
     if (depth > DEEPEST_FOLD)
@@ -130,7 +131,7 @@ static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number
         return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMIntegerTypeKind && fold_call(r, v, depth, number);
     case LLVMExtractValue:
         *number = 0;
-        return !r->distant_members && dh_read_is_member(v, 1);
+        return !r->distant_members && dh_read_is_member_pointer(v, 1);
     case LLVMICmp:
         return fold_compare(r, v, depth, number);
     case LLVMAnd:
@@ -146,48 +147,43 @@ static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number
     }
 }
 
-bool dh_read_fold(struct dh_reader *r, LLVMValueRef v, int64_t *number)
-{
-    return fold(r, v, 0, number);
-}
-
-static bool takes(struct dh_reader *r, LLVMValueRef end, unsigned successor)
+static bool is_feasible(struct dh_model_reader *r, LLVMValueRef end, unsigned successor)
 {
     int64_t number;
     if (LLVMGetInstructionOpcode(end) != LLVMBr || !LLVMIsConditional(end) ||
-        !dh_read_fold(r, LLVMGetCondition(end), &number))
+        !fold(r, LLVMGetCondition(end), 0, &number))
         return true;
     return successor == (number ? 0 : 1);
 }
 
-bool dh_read_takes(struct dh_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+bool dh_read_is_feasible_edge(struct dh_model_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
-        if (LLVMGetSuccessor(end, i) == to && takes(r, end, i))
+        if (LLVMGetSuccessor(end, i) == to && is_feasible(r, end, i))
             return true;
     return false;
 }
 
-static struct dh_read_block *add_block(struct dh_reader *r, LLVMBasicBlockRef b)
+static struct dh_read_block *add_block(struct dh_model_reader *r, LLVMBasicBlockRef b)
 {
     struct dh_read_block *block = dh_arena_take(&r->body, sizeof *block);
-    *dh_map_at(&r->blocks, b) = block;
+    *dh_ptr_map_at(&r->blocks, b) = block;
     return block;
 }
 
-void dh_read_reach(struct dh_reader *r)
+void dh_read_reachable_blocks(struct dh_model_reader *r)
 {
     DH_VEC(LLVMBasicBlockRef) work = {0};
     uint32_t order = 0;
-    dh_map_clear(&r->blocks);
+    dh_ptr_map_clear(&r->blocks);
     add_block(r, LLVMGetEntryBasicBlock(r->function));
     dh_vec_push(&work, LLVMGetEntryBasicBlock(r->function));
     while (work.n) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(work.at[--work.n]);
         for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
             LLVMBasicBlockRef to = LLVMGetSuccessor(end, i);
-            if (!takes(r, end, i) || dh_map_find(&r->blocks, to))
+            if (!is_feasible(r, end, i) || dh_ptr_map_find(&r->blocks, to))
                 continue;
             add_block(r, to);
             dh_vec_push(&work, to);
@@ -195,7 +191,7 @@ void dh_read_reach(struct dh_reader *r)
     }
     dh_vec_release(&work);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b)) {
-        struct dh_read_block *block = dh_map_find(&r->blocks, b);
+        struct dh_read_block *block = dh_ptr_map_find(&r->blocks, b);
         if (block)
             block->order = order++;
     }

@@ -1,4 +1,4 @@
-/* Values and constants of the module in the terms of the abstract program. */
+/* Operands and constants of the module as values of the abstract program. */
 #include "base/str.h"
 #include "ir/model_internal.h"
 
@@ -13,9 +13,9 @@ LLVMValueRef dh_read_strip_alias(LLVMValueRef v)
     return v;
 }
 
-void dh_read_bind(struct dh_reader *r, LLVMValueRef v, dh_value value)
+void dh_read_bind(struct dh_model_reader *r, LLVMValueRef v, dh_value value)
 {
-    *dh_map_at(&r->values, v) = (void *)((uintptr_t)value + 1);
+    *dh_ptr_map_at(&r->values, v) = (void *)((uintptr_t)value + 1);
 }
 
 /* ---- kinds ---- */
@@ -55,12 +55,12 @@ static bool is_wide_integer(LLVMTypeRef t)
     }
 }
 
-enum dh_register_kind dh_read_kind(struct dh_reader *r, LLVMValueRef v)
+enum dh_register_kind dh_read_kind(struct dh_model_reader *r, LLVMValueRef v)
 {
     LLVMTypeRef t = LLVMTypeOf(v);
     if (type_has_pointer(t, 0))
         return DH_REG_POINTER;
-    return is_wide_integer(t) && dh_map_find(&r->wide, v) ? DH_REG_WIDE : DH_REG_DATA;
+    return is_wide_integer(t) && dh_ptr_map_find(&r->wide, v) ? DH_REG_WIDE : DH_REG_DATA;
 }
 
 static bool is_kept(LLVMTypeRef t)
@@ -74,14 +74,14 @@ static bool is_kept(LLVMTypeRef t)
     }
 }
 
-uint32_t dh_read_result(struct dh_reader *r, LLVMValueRef v)
+uint32_t dh_read_result(struct dh_model_reader *r, LLVMValueRef v)
 {
     if (!is_kept(LLVMTypeOf(v))) {
         dh_read_bind(r, v, r->data);
         return DH_NONE;
     }
-    /* Phis and uses before definitions have asked for it already. */
-    uintptr_t known = (uintptr_t)dh_map_find(&r->values, v);
+    /* A phi or a use before the definition created it already. */
+    uintptr_t known = (uintptr_t)dh_ptr_map_find(&r->values, v);
     if (known)
         return (uint32_t)(known - 1);
     uint32_t result = dh_build_register(r->p, dh_read_kind(r, v));
@@ -90,7 +90,7 @@ uint32_t dh_read_result(struct dh_reader *r, LLVMValueRef v)
 }
 
 /* ---- constants ---- */
-uint32_t dh_read_hidden(struct dh_reader *r, const char *name, bool tls)
+uint32_t dh_read_library_variable(struct dh_model_reader *r, const char *name, bool tls)
 {
     char *full = dh_format("%s%s", tls ? "$$" : "$", name);
     uint32_t string = dh_build_string(r->p, full);
@@ -104,7 +104,7 @@ uint32_t dh_read_hidden(struct dh_reader *r, const char *name, bool tls)
     return index;
 }
 
-static dh_value add_bytes(struct dh_reader *r, dh_value base, int64_t bytes)
+static dh_value add_bytes(struct dh_model_reader *r, dh_value base, int64_t bytes)
 {
     struct dh_constant c = *dh_program_constant(r->p, base);
     if (c.kind == DH_CONST_GLOBAL || c.kind == DH_CONST_INT)
@@ -112,8 +112,8 @@ static dh_value add_bytes(struct dh_reader *r, dh_value base, int64_t bytes)
     return base;
 }
 
-/* Bytes that the constant indices of an address expression come to. */
-static int64_t constant_offset(struct dh_reader *r, LLVMValueRef gep)
+/* Sum of the constant indices of an address expression, in bytes. */
+static int64_t constant_offset(struct dh_model_reader *r, LLVMValueRef gep)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     int64_t bytes = 0;
@@ -133,15 +133,15 @@ static int64_t constant_offset(struct dh_reader *r, LLVMValueRef gep)
     return bytes;
 }
 
-static dh_value read_constant_at(struct dh_reader *r, LLVMValueRef v, int depth);
+static dh_value read_constant_at(struct dh_model_reader *r, LLVMValueRef v, int depth);
 
-static bool same_global(struct dh_reader *r, dh_value a, dh_value b)
+static bool same_global(struct dh_model_reader *r, dh_value a, dh_value b)
 {
     const struct dh_constant *x = dh_program_constant(r->p, a), *y = dh_program_constant(r->p, b);
     return x->kind == DH_CONST_GLOBAL && y->kind == DH_CONST_GLOBAL && x->index == y->index;
 }
 
-static dh_value read_constant_sum(struct dh_reader *r, LLVMValueRef v, int depth)
+static dh_value read_constant_sum(struct dh_model_reader *r, LLVMValueRef v, int depth)
 {
     dh_value a = read_constant_at(r, LLVMGetOperand(v, 0), depth), b = read_constant_at(r, LLVMGetOperand(v, 1), depth);
     int64_t n;
@@ -153,14 +153,14 @@ static dh_value read_constant_sum(struct dh_reader *r, LLVMValueRef v, int depth
         return add_bytes(r, a, -n);
     if (LLVMGetConstOpcode(v) == LLVMSub && same_global(r, a, b))
         return dh_build_int(r->p, dh_program_constant(r->p, a)->number - dh_program_constant(r->p, b)->number);
-    /* Differences of addresses: tables relative to themselves. */
+    /* Differences of addresses: relative tables. */
     if (LLVMGetConstOpcode(v) == LLVMSub)
         return a;
     dh_build_limit(r->p, DH_LIMIT_CONSTANT);
     return r->unknown;
 }
 
-static dh_value read_constant_expression(struct dh_reader *r, LLVMValueRef v, int depth)
+static dh_value read_constant_expression(struct dh_model_reader *r, LLVMValueRef v, int depth)
 {
     switch (LLVMGetConstOpcode(v)) {
     case LLVMGetElementPtr:
@@ -180,18 +180,18 @@ static dh_value read_constant_expression(struct dh_reader *r, LLVMValueRef v, in
     }
 }
 
-static dh_value read_symbol(struct dh_reader *r, LLVMValueRef v)
+static dh_value read_symbol(struct dh_model_reader *r, LLVMValueRef v)
 {
     v = dh_read_strip_alias(v);
-    uintptr_t index = (uintptr_t)dh_map_find(LLVMIsAFunction(v) ? &r->functions : &r->globals, v);
+    uintptr_t index = (uintptr_t)dh_ptr_map_find(LLVMIsAFunction(v) ? &r->functions : &r->globals, v);
     if (index)
         return dh_build_constant(r->p, LLVMIsAFunction(v) ? DH_CONST_FUNCTION : DH_CONST_GLOBAL, (uint32_t)index - 1,
                                  0);
     return LLVMGetValueKind(v) == LLVMConstantExprValueKind ? read_constant_expression(r, v, 1) : r->unknown;
 }
 
-/* The only element of an aggregate that matters, else anything of it: such constants are operands only rarely. */
-static dh_value read_aggregate(struct dh_reader *r, LLVMValueRef v, int depth)
+/* The only element of an aggregate that may hold a pointer, else unknown: such constants are rare operands. */
+static dh_value read_aggregate(struct dh_model_reader *r, LLVMValueRef v, int depth)
 {
     int n = LLVMGetNumOperands(v);
     dh_value found = r->data;
@@ -207,7 +207,7 @@ static dh_value read_aggregate(struct dh_reader *r, LLVMValueRef v, int depth)
     return found;
 }
 
-static dh_value read_constant_at(struct dh_reader *r, LLVMValueRef v, int depth)
+static dh_value read_constant_at(struct dh_model_reader *r, LLVMValueRef v, int depth)
 {
     if (depth > DEEPEST_CONSTANT)
         return r->unknown;
@@ -234,16 +234,16 @@ static dh_value read_constant_at(struct dh_reader *r, LLVMValueRef v, int depth)
     }
 }
 
-dh_value dh_read_constant(struct dh_reader *r, LLVMValueRef v)
+dh_value dh_read_constant(struct dh_model_reader *r, LLVMValueRef v)
 {
     return read_constant_at(r, v, 0);
 }
 
-dh_value dh_read_value(struct dh_reader *r, LLVMValueRef v)
+dh_value dh_read_value(struct dh_model_reader *r, LLVMValueRef v)
 {
     if (LLVMIsAConstant(v))
         return read_constant_at(r, v, 0);
-    uintptr_t known = (uintptr_t)dh_map_find(&r->values, v);
+    uintptr_t known = (uintptr_t)dh_ptr_map_find(&r->values, v);
     if (known)
         return (dh_value)(known - 1);
     if (!LLVMIsAInstruction(v) && !LLVMIsAArgument(v))
@@ -254,17 +254,17 @@ dh_value dh_read_value(struct dh_reader *r, LLVMValueRef v)
 }
 
 /* ---- initial values ---- */
-/* Stands in tables for functions that are never called; as one function it would make all of them one. */
+/* __cxa_pure_virtual: vtable entries that are never called; as a common target they would merge all vtables. */
 static bool is_pure(LLVMValueRef v)
 {
     size_t n;
     return LLVMIsAFunction(v) && strcmp(LLVMGetValueName2(v, &n), "__cxa_pure_virtual") == 0;
 }
 
-/* Numbers are of interest as long as they may be counts, not in tables. */
+/* Integers are kept where they may be counts, not in tables. */
 enum { COUNTERS_END = 256 };
 
-static void read_initial(struct dh_reader *r, uint32_t global, LLVMValueRef v, uint64_t offset, int depth)
+static void read_initial(struct dh_model_reader *r, uint32_t global, LLVMValueRef v, uint64_t offset, int depth)
 {
     LLVMTypeRef t = LLVMTypeOf(v);
     if (depth > DEEPEST_CONSTANT || offset > UINT32_MAX)
@@ -298,7 +298,7 @@ static void read_initial(struct dh_reader *r, uint32_t global, LLVMValueRef v, u
     }
 }
 
-void dh_read_initials(struct dh_reader *r, uint32_t global, LLVMValueRef value)
+void dh_read_initialiser(struct dh_model_reader *r, uint32_t global, LLVMValueRef value)
 {
     read_initial(r, global, value, 0, 0);
 }

@@ -1,10 +1,10 @@
-/* Walks the module, decides what is a site, fills its row and tags it. */
+/* Decides which instructions are sites, fills their rows and tags them. */
 #include "ir/sites.h"
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "ir/knowledge.h"
-#include "ir/names.h"
+#include "ir/access_names.h"
+#include "ir/known_functions.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
@@ -25,18 +25,18 @@ struct walk {
     struct dh_site_builder *b;
     struct dh_di *di;
     struct dh_namer *names;
-    struct dh_map callees;
-    struct dh_map ordinals; /* by interned text of the name so far */
+    struct dh_ptr_map callees;
+    struct dh_ptr_map ordinals; /* by interned text of the name so far */
     struct dh_arena arena;
     struct dh_str text;
     unsigned site_kind, nosanitize_kind, via_kind, record_kind;
-    /* of the function at hand */
+    /* of the current function */
     const struct dh_scope *scope;
     uint32_t order;
-    bool thunk; /* adjusts `this` and calls on: nothing in it was written by anybody */
+    bool thunk; /* a C++ thunk: adjusts `this` and calls; has no source */
 };
 
-/* What one instruction is, before it has a name. */
+/* Classification of one instruction, before it is named. */
 struct found {
     enum dh_op op;
     LLVMValueRef pointer; /* address, or NULL */
@@ -78,7 +78,7 @@ static bool is_access(struct walk *w, LLVMValueRef i, unsigned operand, LLVMType
         f->flags |= DH_SITE_VOLATILE;
     if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
         f->flags |= DH_SITE_VECTOR;
-    /* Segment-relative addresses mean nothing to a hook. */
+    /* Hooks cannot use segment-relative addresses. */
     return LLVMGetPointerAddressSpace(LLVMTypeOf(f->pointer)) == 0;
 }
 
@@ -130,7 +130,7 @@ static enum dh_op intrinsic_op(const char *name)
     return DH_OP_NONE;
 }
 
-/* A function of the program's own that merely shares its name with a library's is none of them. */
+/* A function that the program defines itself is no library function, whatever its name. */
 static bool is_own(LLVMValueRef function)
 {
     LLVMLinkage l = LLVMGetLinkage(function);
@@ -139,12 +139,12 @@ static bool is_own(LLVMValueRef function)
 
 static const struct callee *look_up_callee(struct walk *w, LLVMValueRef called)
 {
-    struct callee *c = dh_map_find(&w->callees, called);
+    struct callee *c = dh_ptr_map_find(&w->callees, called);
     if (c)
         return c;
     size_t n;
     c = dh_arena_take(&w->arena, sizeof *c);
-    *dh_map_at(&w->callees, called) = c;
+    *dh_ptr_map_at(&w->callees, called) = c;
     LLVMValueRef function = LLVMIsAGlobalAlias(called) ? LLVMAliasGetAliasee(called) : called;
     if (!LLVMIsAFunction(function)) {
         c->skipped = true;
@@ -184,7 +184,7 @@ static bool is_intrinsic(LLVMValueRef call, const struct callee *c, struct found
     return LLVMGetPointerAddressSpace(LLVMTypeOf(f->pointer)) == 0;
 }
 
-/* What is appended to is read as well as what is appended: then a read may be of either. */
+/* Appending functions (strcat) read both operands: a read may be of either. */
 static void take_source(LLVMValueRef call, const struct callee *c, struct found *f)
 {
     unsigned other = c->known->address == 0;
@@ -202,7 +202,7 @@ static bool is_known_call(LLVMValueRef call, const struct callee *c, struct foun
     if (k->address >= 0 && (unsigned)k->address < LLVMGetNumArgOperands(call)) {
         f->pointer = LLVMGetOperand(call, (unsigned)k->address);
         if (LLVMGetTypeKind(LLVMTypeOf(f->pointer)) != LLVMPointerTypeKind)
-            return false; /* not the function we know, whatever its name */
+            return false; /* another signature: not the known function */
     }
     take_size(call, k->size, f);
     take_source(call, c, f);
@@ -313,7 +313,7 @@ static uint32_t stable_name(struct walk *w, const struct dh_site *row, const cha
                 dh_op_info(row->op)->letters);
     /* Offsets of the pool are unique per text and never 0 here: they can stand for it. */
     uint32_t key = intern(w, w->text.at);
-    void **count = dh_map_at(&w->ordinals, (const void *)(uintptr_t)key);
+    void **count = dh_ptr_map_at(&w->ordinals, (const void *)(uintptr_t)key);
     uintptr_t ordinal = (uintptr_t)*count + 1;
     *count = (void *)ordinal;
     dh_str_addf(&w->text, "#%lu", (unsigned long)ordinal);
@@ -339,7 +339,7 @@ static const char *start_routine(struct walk *w, LLVMValueRef call, const struct
 
 static void set_names(struct walk *w, LLVMValueRef i, const struct found *f, struct dh_site *row)
 {
-    struct dh_name name = {"", "", "", "", 0};
+    struct dh_access_name name = {"", "", "", "", 0};
     struct dh_address a = {i,    f->pointer, f->type, f->bytes, w->order, dh_op_info(f->op)->group == DH_GROUP_SYNC,
                            false};
     if (f->callee) {
@@ -362,7 +362,7 @@ static void set_names(struct walk *w, LLVMValueRef i, const struct found *f, str
 
 static void set_source(struct walk *w, LLVMValueRef i, const struct found *f, struct dh_site *row)
 {
-    struct dh_name name;
+    struct dh_access_name name;
     struct dh_address a = {
         .instruction = i, .pointer = f->source, .bytes = f->bytes, .order = w->order, .source = true};
     if (!f->source)
@@ -388,7 +388,7 @@ static void add_site(struct walk *w, LLVMValueRef i, const struct found *f)
     LLVMSetMetadata(i, w->site_kind, LLVMMetadataAsValue(w->context, node));
 }
 
-static void visit(struct walk *w, LLVMValueRef i)
+static void number_instruction(struct walk *w, LLVMValueRef i)
 {
     struct found f = {.op = DH_OP_NONE};
     recognise is_site = recogniser(LLVMGetInstructionOpcode(i));
@@ -412,7 +412,7 @@ static bool is_ours(LLVMValueRef function)
     return false;
 }
 
-/* Functions without debug information still have sites; the symbol must do for a name. */
+/* Functions without debug information have sites, too; they are named by their symbol. */
 static const struct dh_scope *scope_of(struct walk *w, LLVMValueRef function)
 {
     LLVMMetadataRef node = LLVMGetSubprogram(function);
@@ -425,7 +425,7 @@ static const struct dh_scope *scope_of(struct walk *w, LLVMValueRef function)
     return s;
 }
 
-/* The hints served their purpose and would only make the module larger. */
+/* Name hints are not needed after numbering. */
 static void remove_hints(struct walk *w, LLVMValueRef function)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
@@ -454,11 +454,11 @@ static void walk_function(struct walk *w, LLVMValueRef function)
     dh_namer_enter(w->names, function);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i), w->order++)
-            visit(w, i);
+            number_instruction(w, i);
     remove_hints(w, function);
 }
 
-/* Its activations are told by this row, whatever it is inlined into. */
+/* Hooks of its method scopes name this row, wherever it is inlined. */
 static void add_function(struct walk *w, LLVMValueRef function)
 {
     LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
@@ -503,8 +503,8 @@ bool dh_ir_number_sites(LLVMModuleRef m, struct dh_site_builder *b, struct dh_er
             add_function(&w, f);
     dh_namer_free(w.names);
     dh_di_free(w.di);
-    dh_map_release(&w.callees);
-    dh_map_release(&w.ordinals);
+    dh_ptr_map_release(&w.callees);
+    dh_ptr_map_release(&w.ordinals);
     dh_arena_release(&w.arena);
     dh_str_release(&w.text);
     return true;

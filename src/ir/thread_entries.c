@@ -1,5 +1,6 @@
 #include "ir/thread_entries.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "host/demangle.h"
 
@@ -17,9 +18,7 @@ static LLVMValueRef operand_of(LLVMValueRef node, unsigned i)
 {
     if (!node || (unsigned)LLVMGetMDNodeNumOperands(node) <= i)
         return NULL;
-    LLVMValueRef *all = malloc((size_t)LLVMGetMDNodeNumOperands(node) * sizeof *all);
-    if (!all)
-        abort();
+    LLVMValueRef *all = dh_xmalloc((size_t)LLVMGetMDNodeNumOperands(node) * sizeof *all);
     LLVMGetMDNodeOperands(node, all);
     LLVMValueRef found = all[i];
     free(all);

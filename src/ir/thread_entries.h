@@ -1,4 +1,4 @@
-/* Functions that threads start in, as far as the program names them. Layer: ir. */
+/* Thread entry functions that the program names directly. Layer: ir. Stateless. */
 #ifndef DH_IR_THREAD_ENTRIES_H
 #define DH_IR_THREAD_ENTRIES_H
 
@@ -6,7 +6,7 @@
 
 #include <llvm-c/Core.h>
 
-/* Adds the source names of functions given to pthread_create, thrd_create or std::thread. */
+/* Adds the source names of functions passed to pthread_create, thrd_create or std::thread. */
 void dh_ir_thread_entries(LLVMModuleRef m, struct dh_names *entries);
 
 #endif

@@ -4,7 +4,7 @@ enum { MOST = 64 }; /* stores that wait in a buffer; processors have room for ab
 
 struct waiting {
     struct waiting *next;
-    struct dh_access access;
+    struct dh_memory_access access;
     uint64_t value;
     uint32_t sequence;
     uint32_t group; /* store barriers before it; under tso one is before each store */
@@ -12,7 +12,7 @@ struct waiting {
 };
 
 struct buffers {
-    struct dh_locations locations; /* first: common.h */
+    struct dh_locations locations; /* first: location_model.h */
     bool is_pso;
     struct root {
         struct waiting *unused;
@@ -27,8 +27,8 @@ void dh_buffers_begin(void *self)
 {
     struct buffers *b = self;
     dh_locations_begin(&b->locations);
-    b->root =
-        dh_arena_take(&b->locations.arena, sizeof *b->root + b->locations.arena.memory->threads * sizeof *b->root->of);
+    b->root = dh_run_arena_take(&b->locations.arena,
+                                sizeof *b->root + b->locations.arena.memory->threads * sizeof *b->root->of);
 }
 
 void *dh_buffers_start(struct dh_memory *memory, bool is_pso)
@@ -49,13 +49,13 @@ static struct buffer *buffer_of(struct buffers *b, uint32_t thread)
 
 /* ---- to memory ---- */
 
-static void commit(struct buffers *b, const struct dh_access *a, uint64_t value, uint32_t sequence)
+static void commit(struct buffers *b, const struct dh_memory_access *a, uint64_t value, uint32_t sequence)
 {
     struct dh_memory *m = b->locations.arena.memory;
     struct dh_location *at = dh_location_get(&b->locations, a->address, a->size);
-    struct dh_write *w = at ? dh_location_push(&b->locations, at, a, value) : NULL;
+    struct dh_memory_write *w = at ? dh_location_push(&b->locations, at, a, value) : NULL;
     if (!w) {
-        dh_model_store_unkept(&b->locations, a, value);
+        dh_model_store_untracked(&b->locations, a, value);
         return;
     }
     w->sequence = sequence;
@@ -124,7 +124,7 @@ static void flush_all(struct buffers *b)
     }
 }
 
-unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room)
+unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct dh_access_piece *out, unsigned room)
 {
     struct buffers *b = self;
     if (dh_locations_would_split(&b->locations, address, size))
@@ -133,7 +133,7 @@ unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct d
 }
 
 /* A thread sees its own stores first. */
-unsigned dh_buffers_load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
+unsigned dh_buffers_load(void *self, const struct dh_memory_access *a, struct dh_candidate *out, unsigned room)
 {
     struct buffers *b = self;
     struct buffer *of = buffer_of(b, a->thread);
@@ -157,12 +157,12 @@ static struct waiting *new_waiting(struct buffers *b)
 {
     struct waiting *w = b->root->unused;
     if (!w)
-        return dh_arena_take(&b->locations.arena, sizeof *w);
+        return dh_run_arena_take(&b->locations.arena, sizeof *w);
     b->root->unused = w->next;
     return w;
 }
 
-static bool enqueue(struct buffers *b, struct buffer *of, const struct dh_access *a, uint64_t value)
+static bool enqueue(struct buffers *b, struct buffer *of, const struct dh_memory_access *a, uint64_t value)
 {
     struct waiting *w = new_waiting(b), **link = &of->first;
     if (!w || !dh_location_get(&b->locations, a->address, a->size))
@@ -180,7 +180,7 @@ static bool enqueue(struct buffers *b, struct buffer *of, const struct dh_access
 }
 
 /* A seq_cst store is followed by a full fence, as compilers do; a release store comes after all before it. */
-void dh_buffers_store(void *self, const struct dh_access *a, uint64_t value)
+void dh_buffers_store(void *self, const struct dh_memory_access *a, uint64_t value)
 {
     struct buffers *b = self;
     struct buffer *of = buffer_of(b, a->thread);
@@ -201,7 +201,7 @@ void dh_buffers_store(void *self, const struct dh_access *a, uint64_t value)
     }
 }
 
-void dh_buffers_update(void *self, const struct dh_access *a, unsigned index, uint64_t value)
+void dh_buffers_update(void *self, const struct dh_memory_access *a, unsigned index, uint64_t value)
 {
     struct buffers *b = self;
     (void)index;
@@ -234,7 +234,7 @@ static bool may_leave(const struct buffers *b, const struct buffer *of, const st
     return true;
 }
 
-static unsigned by_address(struct dh_memory_step *list, unsigned n, struct dh_memory_step step)
+static unsigned by_address(struct dh_memory_drain *list, unsigned n, struct dh_memory_drain step)
 {
     unsigned i = n;
     for (; i && list[i - 1].address > step.address; i--)
@@ -243,7 +243,7 @@ static unsigned by_address(struct dh_memory_step *list, unsigned n, struct dh_me
     return n + 1;
 }
 
-unsigned dh_buffers_enabled(void *self, struct dh_memory_step *out, unsigned room)
+unsigned dh_buffers_enabled_drains(void *self, struct dh_memory_drain *out, unsigned room)
 {
     struct buffers *b = self;
     unsigned n = 0;
@@ -253,20 +253,20 @@ unsigned dh_buffers_enabled(void *self, struct dh_memory_step *out, unsigned roo
         for (const struct waiting *w = of->first; w && n < room; w = w->next)
             if (may_leave(b, of, w))
                 n = first + by_address(out + first, n - first,
-                                       (struct dh_memory_step){.thread = t,
-                                                               .site = w->access.site,
-                                                               .occurrence = w->access.occurrence,
-                                                               .sequence = w->sequence,
-                                                               .group = w->group,
-                                                               .is_last = w->is_last,
-                                                               .size = w->access.size,
-                                                               .address = w->access.address,
-                                                               .value = w->value});
+                                       (struct dh_memory_drain){.thread = t,
+                                                                .site = w->access.site,
+                                                                .occurrence = w->access.occurrence,
+                                                                .sequence = w->sequence,
+                                                                .group = w->group,
+                                                                .is_last = w->is_last,
+                                                                .size = w->access.size,
+                                                                .address = w->access.address,
+                                                                .value = w->value});
     }
     return n;
 }
 
-void dh_buffers_step(void *self, const struct dh_memory_step *step)
+void dh_buffers_drain(void *self, const struct dh_memory_drain *step)
 {
     struct buffers *b = self;
     struct buffer *of = buffer_of(b, step->thread);
@@ -277,7 +277,7 @@ void dh_buffers_step(void *self, const struct dh_memory_step *step)
         }
 }
 
-bool dh_buffers_waiting(void *self, const struct dh_access *a, struct dh_candidate *out)
+bool dh_buffers_waiting(void *self, const struct dh_memory_access *a, struct dh_candidate *out)
 {
     struct buffers *b = self;
     const struct waiting *last = NULL;
@@ -299,7 +299,7 @@ void dh_buffers_forget(void *self, uint64_t address, uint64_t size)
     struct buffers *b = self;
     for (uint32_t t = 0; t < b->locations.arena.memory->threads; t++)
         for (struct waiting **w = &b->root->of[t].first; *w;) {
-            const struct dh_access *a = &(*w)->access;
+            const struct dh_memory_access *a = &(*w)->access;
             if (a->address < address + size && address < a->address + a->size)
                 discard(b, &b->root->of[t], w);
             else

@@ -8,15 +8,16 @@
  * left then: one that coherence and atomicity allow, and in which seq_cst has no cycle (c11_log.h). `rank` is one such
  * order; real memory goes by it. When a run is too long to decide that, loads answer the newest, which is always
  * allowed: a run can go on as if it were sequentially consistent. */
-#include "memory/c11_log.h"
-#include "memory/common.h"
+#include "memory/c11_psc.h"
+#include "memory/location_model.h"
 
 enum { SPARE = 2 }; /* room beyond the history: for a write that has come and one that is tried */
 
 struct c11 {
-    struct dh_locations locations; /* first: common.h. Clocks of a write: who touched it first when; what it releases */
+    struct dh_locations locations; /* first: location_model.h. Clocks of a write: each thread's first epoch that read or
+                                      wrote it; its message */
     struct dh_clocks clocks;
-    struct dh_c11_work *work;
+    struct dh_c11_scratch *work;
     struct root {
         bool is_narrow;  /* loads answer the newest from now on */
         bool log_failed; /* events are missing: it is if anything seq_cst happens */
@@ -30,7 +31,7 @@ static void begin(void *self)
     dh_locations_begin(&c->locations);
     dh_clocks_begin(&c->clocks, &c->locations.arena, c->locations.arena.memory->threads, false);
     dh_clocks_of(&c->clocks, 0);
-    c->root = dh_arena_take(&c->locations.arena, sizeof *c->root);
+    c->root = dh_run_arena_take(&c->locations.arena, sizeof *c->root);
 }
 
 static void *start(struct dh_memory *memory)
@@ -130,7 +131,7 @@ static void release(void *self, uint32_t thread, uint64_t object)
     dh_clocks_release(&c->clocks, thread, object);
 }
 
-/* What it finds it knows when the event comes, and what it leaves it leaves behind it. */
+/* Its load is before the event in the log, its store after it. */
 static void atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes)
 {
     struct c11 *c = self;
@@ -145,12 +146,12 @@ static void atomic(void *self, uint32_t thread, uint64_t object, enum dh_order o
 static void fence(void *self, uint32_t thread, enum dh_order order)
 {
     struct c11 *c = self;
-    uint32_t *clock = dh_clocks_of(&c->clocks, thread);
     dh_clocks_tick(&c->clocks, thread);
-    if (clock && dh_order_acquires(order))
-        dh_clocks_merge(clock, clock + 2 * c->clocks.n, c->clocks.n);
+    if (dh_order_acquires(order))
+        dh_clocks_fence(&c->clocks, thread, DH_ORDER_ACQUIRE);
     log_sync(c, thread, order == DH_ORDER_SEQ_CST);
-    dh_clocks_fence(&c->clocks, thread, order);
+    if (dh_order_releases(order))
+        dh_clocks_fence(&c->clocks, thread, DH_ORDER_RELEASE);
 }
 
 /* ---- locations ---- */
@@ -169,7 +170,7 @@ static void forget(void *self, uint64_t address, uint64_t size)
     dh_locations_forget(&c->locations, address, size);
 }
 
-static unsigned pieces(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room)
+static unsigned pieces(void *self, uint64_t address, uint64_t size, struct dh_access_piece *out, unsigned room)
 {
     struct c11 *c = self;
     if (c->root->log.count && dh_locations_would_split(&c->locations, address, size))
@@ -177,7 +178,7 @@ static unsigned pieces(void *self, uint64_t address, uint64_t size, struct dh_pi
     return dh_locations_pieces(&c->locations, address, size, out, room);
 }
 
-static struct dh_location *locate(struct c11 *c, const struct dh_access *a)
+static struct dh_location *locate(struct c11 *c, const struct dh_memory_access *a)
 {
     struct dh_memory *m = c->locations.arena.memory;
     if (c->root->log.count && dh_locations_differ(&c->locations, a->address, a->size))
@@ -188,8 +189,8 @@ static struct dh_location *locate(struct c11 *c, const struct dh_access *a)
     return dh_location_get(&c->locations, a->address, a->size);
 }
 
-/* Was it written or read by something that happens before whoever has this clock? */
-static bool is_known(const struct c11 *c, const struct dh_write *w, const uint32_t *clock)
+/* Was it written or read by something that happens before a thread with this clock? */
+static bool is_known(const struct c11 *c, const struct dh_memory_write *w, const uint32_t *clock)
 {
     if (w->thread == DH_MEMORY_INITIAL || w->is_known)
         return true;
@@ -224,13 +225,13 @@ static void order_known(const struct c11 *c, struct dh_location *at, uint32_t i,
     uint64_t known = known_of(c, at, clock) & ~at->write[i]->before;
     for (uint32_t k = 0; k < at->count; k++)
         if (known >> k & 1 && at->write[k]->head != at->write[i]->head)
-            dh_order_add(at, k, i);
+            dh_mo_add(at, k, i);
 }
 
 /* ---- loads ---- */
 
-static struct dh_c11_event event_of(const struct dh_access *a, struct dh_location *at, struct dh_write *read,
-                                    struct dh_write *wrote)
+static struct dh_c11_event event_of(const struct dh_memory_access *a, struct dh_location *at,
+                                    struct dh_memory_write *read, struct dh_memory_write *wrote)
 {
     return (struct dh_c11_event){
         .thread = a->thread, .is_sc = a->order == DH_ORDER_SEQ_CST, .at = at, .read = read, .wrote = wrote};
@@ -253,13 +254,13 @@ static void put_back(struct dh_location *at, const struct kept *k)
 }
 
 /* Adds the write of an update of i, to look what becomes of it. */
-static struct dh_write *begin_update(struct c11 *c, struct dh_location *at, const struct dh_access *a, uint32_t i,
-                                     uint64_t value)
+static struct dh_memory_write *begin_update(struct c11 *c, struct dh_location *at, const struct dh_memory_access *a,
+                                            uint32_t i, uint64_t value)
 {
-    struct dh_write *w = dh_location_push(&c->locations, at, a, value);
+    struct dh_memory_write *w = dh_location_push(&c->locations, at, a, value);
     if (w) {
         w->rank = (uint8_t)(at->count - 1);
-        dh_order_chain(at, i);
+        dh_mo_chain(at, i);
     }
     return w;
 }
@@ -275,11 +276,11 @@ static void end_update(struct c11 *c, struct dh_location *at, uint32_t i, uint32
 /* Is there an order left for seq_cst if the load answers write i? Nothing is changed. What the load would learn by
  * acquiring does not matter to that: it is the last event, so psc leaves it by rb or mo only, to writes that come after
  * what it read, and those come after whatever it would learn of at this location anyway. */
-static bool leaves_an_order(struct c11 *c, const struct dh_access *a, struct dh_location *at, uint32_t i,
+static bool leaves_an_order(struct c11 *c, const struct dh_memory_access *a, struct dh_location *at, uint32_t i,
                             const uint32_t *clock)
 {
     struct dh_c11_log *log = &c->root->log;
-    struct dh_write *read = at->write[i], *wrote = NULL;
+    struct dh_memory_write *read = at->write[i], *wrote = NULL;
     uint32_t newest = at->newest;
     struct kept kept;
     keep(at, &kept);
@@ -299,7 +300,7 @@ static bool leaves_an_order(struct c11 *c, const struct dh_access *a, struct dh_
     return is_left;
 }
 
-static bool may_answer(struct c11 *c, const struct dh_access *a, struct dh_location *at, uint32_t i,
+static bool may_answer(struct c11 *c, const struct dh_memory_access *a, struct dh_location *at, uint32_t i,
                        const uint32_t *clock)
 {
     if (a->updates && at->write[i]->is_updated)
@@ -316,14 +317,14 @@ static uint32_t of_rank(const struct dh_location *at, uint32_t rank)
     return i;
 }
 
-static bool is_narrow(const struct c11 *c, const struct dh_access *a)
+static bool is_narrow(const struct c11 *c, const struct dh_memory_access *a)
 {
     const struct root *r = c->root;
     return r->is_narrow || (a->order == DH_ORDER_SEQ_CST && (r->log_failed || r->log.count == DH_C11_EVENTS)) ||
            (r->log.has_sc && r->log.count == DH_C11_EVENTS);
 }
 
-static unsigned load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
+static unsigned load(void *self, const struct dh_memory_access *a, struct dh_candidate *out, unsigned room)
 {
     struct c11 *c = self;
     struct dh_location *at = locate(c, a);
@@ -344,7 +345,7 @@ static unsigned load(void *self, const struct dh_access *a, struct dh_candidate 
 
 /* ---- what was done ---- */
 
-static void touch(struct dh_write *w, uint32_t thread, uint32_t epoch)
+static void touch(struct dh_memory_write *w, uint32_t thread, uint32_t epoch)
 {
     if (!w->clocks[thread])
         w->clocks[thread] = epoch;
@@ -369,7 +370,7 @@ static void settle(struct c11 *c, struct dh_location *at)
 {
     struct dh_c11_log *log = &c->root->log;
     if (!log->has_sc) {
-        dh_order_linearise(at);
+        dh_mo_linearise(at);
         adopt_rank(c, at);
         return;
     }
@@ -379,8 +380,8 @@ static void settle(struct c11 *c, struct dh_location *at)
             adopt_rank(c, log->event[i]->at);
 }
 
-static void log_access(struct c11 *c, const struct dh_access *a, struct dh_location *at, struct dh_write *read,
-                       struct dh_write *wrote)
+static void log_access(struct c11 *c, const struct dh_memory_access *a, struct dh_location *at,
+                       struct dh_memory_write *read, struct dh_memory_write *wrote)
 {
     struct dh_c11_event e = event_of(a, at, read, wrote);
     if (!log_event(c, &e))
@@ -392,14 +393,14 @@ static void log_access(struct c11 *c, const struct dh_access *a, struct dh_locat
 }
 
 /* The order that memory goes by does not change by reading the newest, which everything precedes in it. */
-static void took(void *self, const struct dh_access *a, unsigned index)
+static void took(void *self, const struct dh_memory_access *a, unsigned index)
 {
     struct c11 *c = self;
     struct dh_location *at = dh_location_find(&c->locations, a->address, a->size);
     uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
     if (!at || index >= at->count || !clock)
         return;
-    struct dh_write *w = at->write[index];
+    struct dh_memory_write *w = at->write[index];
     dh_clocks_tick(&c->clocks, a->thread);
     order_known(c, at, index, clock);
     touch(w, a->thread, clock[a->thread]);
@@ -410,33 +411,33 @@ static void took(void *self, const struct dh_access *a, unsigned index)
         settle(c, at);
 }
 
-/* Those that nobody can read any more: everyone knows one that comes after. */
+/* Writes that no thread can read any more: each knows one that comes after. */
 static uint64_t over(const struct c11 *c, const struct dh_location *at)
 {
     const struct dh_clocks_root *r = c->clocks.root;
     uint64_t set = UINT64_MAX;
     for (uint32_t t = 0; t < r->threads; t++)
         if (r->thread[t] && !r->thread[t]->has_ended)
-            set &= hidden_by(at, known_of(c, at, r->thread[t]->at));
+            set &= hidden_by(at, known_of(c, at, r->thread[t]->hb.clock.at));
     return set;
 }
 
-/* Drops a write that someone could still read or know: from now on the order of `rank` is certain around it, and who
- * knew it knows the next one. */
+/* Drops a write that a thread could still read or know: from now on the order of `rank` is certain around it, and
+ * threads that knew it know the next one. */
 static void drop(struct c11 *c, struct dh_location *at, uint32_t i)
 {
-    struct dh_write *w = at->write[i];
+    struct dh_memory_write *w = at->write[i];
     uint32_t next = of_rank(at, w->rank + 1u);
     for (uint32_t k = 0; k < at->count; k++)
         if (at->write[k]->rank <= w->rank && at->write[k]->head != at->write[next]->head)
-            dh_order_add(at, k, next);
+            dh_mo_add(at, k, next);
     for (uint32_t t = 0; t < c->clocks.n; t++) {
         uint32_t *touched = &at->write[next]->clocks[t], before = w->clocks[t];
         if (before && (!*touched || before < *touched))
             *touched = before;
     }
     at->write[next]->is_known |= w->is_known || w->thread == DH_MEMORY_INITIAL;
-    dh_order_drop(&c->locations, at, i);
+    dh_mo_drop(&c->locations, at, i);
 }
 
 /* After a write has come: no more than are to be kept, and never the newest, which has the highest rank. */
@@ -450,28 +451,29 @@ static void collect(struct c11 *c, struct dh_location *at)
     uint64_t gone = over(c, at);
     for (uint32_t i = at->count; i-- > 0;)
         if (i != at->newest && gone >> i & 1)
-            dh_order_drop(&c->locations, at, i);
+            dh_mo_drop(&c->locations, at, i);
     for (; at->count > most; c->locations.arena.memory->lost.removed++)
         drop(c, at, of_rank(at, 0));
 }
 
-static void publish(struct c11 *c, const struct dh_access *a, struct dh_write *w, const struct dh_write *read)
+static void publish(struct c11 *c, const struct dh_memory_access *a, struct dh_memory_write *w,
+                    const struct dh_memory_write *read)
 {
     uint32_t n = c->clocks.n;
     if (read && read->has_message) {
         w->has_message = true;
-        dh_clocks_merge(w->clocks + n, read->clocks + n, n);
+        dh_entries_max(w->clocks + n, read->clocks + n, n);
     }
     w->has_message |= dh_clocks_send(&c->clocks, a->thread, a->order, w->clocks + n);
 }
 
-static void store(void *self, const struct dh_access *a, uint64_t value)
+static void store(void *self, const struct dh_memory_access *a, uint64_t value)
 {
     struct c11 *c = self;
     struct dh_memory *m = c->locations.arena.memory;
     struct dh_location *at = locate(c, a);
     uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
-    struct dh_write *w = at && clock ? dh_location_push(&c->locations, at, a, value) : NULL;
+    struct dh_memory_write *w = at && clock ? dh_location_push(&c->locations, at, a, value) : NULL;
     if (!w) {
         forget(c, a->address, a->size);
         m->poke(m, a->address, a->size, value);
@@ -487,12 +489,12 @@ static void store(void *self, const struct dh_access *a, uint64_t value)
     m->poke(m, a->address, a->size, value);
 }
 
-static void update(void *self, const struct dh_access *a, unsigned index, uint64_t value)
+static void update(void *self, const struct dh_memory_access *a, unsigned index, uint64_t value)
 {
     struct c11 *c = self;
     struct dh_location *at = dh_location_find(&c->locations, a->address, a->size);
     uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
-    struct dh_write *read = at && index < at->count ? at->write[index] : NULL, *w;
+    struct dh_memory_write *read = at && index < at->count ? at->write[index] : NULL, *w;
     uint32_t newest = at ? at->newest : 0;
     if (!read || !clock || !(w = begin_update(c, at, a, index, value))) {
         store(self, a, value);

@@ -1,16 +1,16 @@
 /* The progressive happens-before model of 004 (§4, Fig. 6): a load answers any earlier write that no later one hides,
- * one that follows it and precedes the load in happens-before. GC1, GC2 and REMOVE OLDEST are taken from the prose of
+ * one that follows it and precedes the load in happens-before. GC1, GC2 and REMOVE OLDEST are from the prose of
  * §4.1. There is no coherence: a thread may see a new value and then an old one again.
  * Atomics, which the paper leaves to Java's volatile: those of seq_cst are volatile (they see the newest); of weaker
  * orders a load answers what a plain one may; what a write releases an acquiring load that took it knows. */
 #include "memory/hb.h"
 
-static bool precedes(const struct dh_write *w, const uint32_t *clock)
+static bool precedes(const struct dh_memory_write *w, const uint32_t *clock)
 {
     return w->thread == DH_MEMORY_INITIAL || w->epoch <= clock[w->thread];
 }
 
-/* Does a later write j lie between i and who has this clock: K_i <= K_j <= C? */
+/* Does a later write j lie between i and a thread with this clock: K_i <= K_j <= C? */
 static bool is_hidden(const struct dh_location *at, uint32_t i, const uint32_t *clock)
 {
     for (uint32_t j = at->count - 1; j > i; j--)
@@ -24,7 +24,7 @@ void dh_hb_model_begin(void *self)
     struct dh_hb_model *h = self;
     struct dh_memory *m = h->locations.arena.memory;
     dh_locations_begin(&h->locations);
-    dh_clocks_begin(&h->clocks, &h->locations.arena, m->threads, m->clocks_given);
+    dh_clocks_begin(&h->clocks, &h->locations.arena, m->threads, m->external_clocks);
     dh_clocks_of(&h->clocks, 0);
 }
 
@@ -72,13 +72,13 @@ void dh_hb_model_fence(void *self, uint32_t thread, enum dh_order order)
     dh_clocks_fence(&((struct dh_hb_model *)self)->clocks, thread, order);
 }
 
-static uint32_t *clock_for(struct dh_hb_model *h, const struct dh_access *a)
+static uint32_t *clock_for(struct dh_hb_model *h, const struct dh_memory_access *a)
 {
-    dh_clocks_give(&h->clocks, a->thread, a->clock, a->clocks);
+    dh_clocks_join_external(&h->clocks, a->thread, a->clock, a->clocks);
     return dh_clocks_of(&h->clocks, a->thread);
 }
 
-unsigned dh_hb_model_load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
+unsigned dh_hb_model_load(void *self, const struct dh_memory_access *a, struct dh_candidate *out, unsigned room)
 {
     struct dh_hb_model *h = self;
     struct dh_location *at = dh_location_get(&h->locations, a->address, a->size);
@@ -92,7 +92,7 @@ unsigned dh_hb_model_load(void *self, const struct dh_access *a, struct dh_candi
     return n;
 }
 
-void dh_hb_model_took(void *self, const struct dh_access *a, unsigned index)
+void dh_hb_model_took(void *self, const struct dh_memory_access *a, unsigned index)
 {
     struct dh_hb_model *h = self;
     struct dh_location *at = dh_location_find(&h->locations, a->address, a->size);
@@ -107,7 +107,7 @@ static bool is_hidden_from_all(const struct dh_hb_model *h, const struct dh_loca
 {
     const struct dh_clocks_root *r = h->clocks.root;
     for (uint32_t t = 0; t < r->threads; t++)
-        if (r->thread[t] && !r->thread[t]->has_ended && !is_hidden(at, i, r->thread[t]->at))
+        if (r->thread[t] && !r->thread[t]->has_ended && !is_hidden(at, i, r->thread[t]->hb.clock.at))
             return false;
     return true;
 }
@@ -115,7 +115,7 @@ static bool is_hidden_from_all(const struct dh_hb_model *h, const struct dh_loca
 /* GC2: its thread wrote the same again before it synchronised with anyone. */
 static bool is_repeated(const struct dh_hb_model *h, const struct dh_location *at, uint32_t i)
 {
-    const struct dh_write *old = at->write[i], *new = dh_location_newest(at);
+    const struct dh_memory_write *old = at->write[i], *new = dh_location_newest(at);
     if (old->thread != new->thread || old->value != new->value || !old->is_plain || !new->is_plain)
         return false;
     for (uint32_t c = 0; c < h->clocks.n; c++)
@@ -145,21 +145,22 @@ static void note_kept(struct dh_memory_kept *k, const struct dh_location *at)
 }
 
 /* `read` is the write whose release sequence an update goes on with; NULL: a store begins another one. */
-static void write(struct dh_hb_model *h, const struct dh_access *a, uint64_t value, const struct dh_write *read)
+static void write(struct dh_hb_model *h, const struct dh_memory_access *a, uint64_t value,
+                  const struct dh_memory_write *read)
 {
     struct dh_location *at = dh_location_get(&h->locations, a->address, a->size);
     const uint32_t *clock = clock_for(h, a);
     uint32_t n = h->clocks.n;
-    struct dh_write *w = at && clock ? dh_location_push(&h->locations, at, a, value) : NULL;
+    struct dh_memory_write *w = at && clock ? dh_location_push(&h->locations, at, a, value) : NULL;
     if (!w) {
-        dh_model_store_unkept(&h->locations, a, value);
+        dh_model_store_untracked(&h->locations, a, value);
         return;
     }
-    dh_clocks_merge(w->clocks, clock, n);
+    dh_entries_max(w->clocks, clock, n);
     w->epoch = clock[a->thread];
     if (read && read->has_message) {
         w->has_message = true;
-        dh_clocks_merge(w->clocks + n, read->clocks + n, n);
+        dh_entries_max(w->clocks + n, read->clocks + n, n);
     }
     w->has_message |= dh_clocks_send(&h->clocks, a->thread, a->order, w->clocks + n);
     collect(h, at);
@@ -167,12 +168,12 @@ static void write(struct dh_hb_model *h, const struct dh_access *a, uint64_t val
     h->locations.arena.memory->poke(h->locations.arena.memory, a->address, a->size, value);
 }
 
-void dh_hb_model_store(void *self, const struct dh_access *a, uint64_t value)
+void dh_hb_model_store(void *self, const struct dh_memory_access *a, uint64_t value)
 {
     write(self, a, value, NULL);
 }
 
-void dh_hb_model_update(void *self, const struct dh_access *a, unsigned index, uint64_t value)
+void dh_hb_model_update(void *self, const struct dh_memory_access *a, unsigned index, uint64_t value)
 {
     struct dh_hb_model *h = self;
     dh_hb_model_took(self, a, index);

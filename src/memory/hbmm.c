@@ -7,7 +7,7 @@
 
 enum { FORESEEN = 4096, FUTURE = 0x8000 }; /* indices of candidates from FUTURE on are of foreseen writes */
 
-struct deed {
+struct foreseen_write {
     uint64_t address, value; /* address 0: wherever it is, known by its place */
     uint32_t thread, site, occurrence;
     uint8_t size;
@@ -17,19 +17,19 @@ struct deed {
 struct promise {
     struct promise *next;
     uint32_t foreseen;
-    uint32_t thread, epoch; /* who loaded when, */
+    uint32_t thread, epoch; /* of the load, */
     uint64_t address;       /* and where */
     bool is_kept;
 };
 
 struct past {
     struct past *next;
-    struct deed deed;
+    struct foreseen_write write;
 };
 
 struct hbmm {
-    struct dh_hb_model hb; /* first: common.h */
-    struct deed *foreseen; /* stays from run to run */
+    struct dh_hb_model hb;           /* first: location_model.h */
+    struct foreseen_write *foreseen; /* stays from run to run */
     uint32_t n_foreseen;
     uint32_t n_offered; /* to loads; the others in the next pass */
     struct root {
@@ -44,7 +44,7 @@ static void begin(void *self)
 {
     struct hbmm *h = self;
     dh_hb_model_begin(self);
-    h->root = dh_arena_take(&h->hb.locations.arena, sizeof *h->root);
+    h->root = dh_run_arena_take(&h->hb.locations.arena, sizeof *h->root);
 }
 
 static void *start(struct dh_memory *memory)
@@ -57,7 +57,7 @@ static void *start(struct dh_memory *memory)
     return h->root ? h : NULL;
 }
 
-static bool is_same_place(const struct deed *a, const struct deed *b)
+static bool is_same_place(const struct foreseen_write *a, const struct foreseen_write *b)
 {
     return (!a->address || (a->address == b->address && a->size == b->size)) && a->thread == b->thread &&
            a->site == b->site && a->occurrence == b->occurrence;
@@ -84,22 +84,22 @@ static bool lives(const struct hbmm *h, uint32_t thread)
     return thread < r->threads && r->thread[thread] && !r->thread[thread]->has_ended;
 }
 
-static bool may_offer(const struct hbmm *h, uint32_t i, const struct dh_access *a)
+static bool may_offer(const struct hbmm *h, uint32_t i, const struct dh_memory_access *a)
 {
-    const struct deed *d = &h->foreseen[i];
+    const struct foreseen_write *d = &h->foreseen[i];
     return d->address == a->address && d->size == a->size && d->thread != a->thread && !has_happened(h, i) &&
            (h->hb.locations.arena.memory->by_passes || lives(h, d->thread));
 }
 
 /* A value that can be had from the past needs no promise. */
-static unsigned load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
+static unsigned load(void *self, const struct dh_memory_access *a, struct dh_candidate *out, unsigned room)
 {
     struct hbmm *h = self;
     unsigned past = dh_hb_model_load(self, a, out, room), n = past;
     if (!past || a->updates || a->order != DH_ORDER_NONE || !dh_clocks_of(&h->hb.clocks, a->thread))
         return past;
     for (uint32_t i = 0; i < h->n_offered && n < room; i++) {
-        const struct deed *d = &h->foreseen[i];
+        const struct foreseen_write *d = &h->foreseen[i];
         if (may_offer(h, i, a) && !is_among(out, past, d->value))
             out[n++] = (struct dh_candidate){.value = d->value,
                                              .thread = d->thread,
@@ -111,7 +111,7 @@ static unsigned load(void *self, const struct dh_access *a, struct dh_candidate 
     return n;
 }
 
-static void took(void *self, const struct dh_access *a, unsigned index)
+static void took(void *self, const struct dh_memory_access *a, unsigned index)
 {
     struct hbmm *h = self;
     if (index < FUTURE) {
@@ -119,7 +119,7 @@ static void took(void *self, const struct dh_access *a, unsigned index)
         return;
     }
     const uint32_t *clock = dh_clocks_of(&h->hb.clocks, a->thread);
-    struct promise *p = clock ? dh_arena_take(&h->hb.locations.arena, sizeof *p) : NULL;
+    struct promise *p = clock ? dh_run_arena_take(&h->hb.locations.arena, sizeof *p) : NULL;
     if (!p) {
         h->root->is_broken = true;
         return;
@@ -134,8 +134,8 @@ static void took(void *self, const struct dh_access *a, unsigned index)
 
 /* ---- stores ---- */
 
-/* Those who took this write before its time: it is theirs if it does not happen after them. */
-static void keep_promises(struct hbmm *h, uint32_t foreseen, const struct deed *d, const uint32_t *clock)
+/* Loads that read this write before it happened: justified unless it happens after them. */
+static void keep_promises(struct hbmm *h, uint32_t foreseen, const struct foreseen_write *d, const uint32_t *clock)
 {
     for (struct promise *p = h->root->promises; p; p = p->next) {
         if (p->foreseen != foreseen || p->address != d->address)
@@ -146,7 +146,7 @@ static void keep_promises(struct hbmm *h, uint32_t foreseen, const struct deed *
 }
 
 /* Another value than foreseen does not keep a promise; but it has happened all the same. */
-static void note(struct hbmm *h, const struct deed *d)
+static void record_write(struct hbmm *h, const struct foreseen_write *d)
 {
     const uint32_t *clock = dh_clocks_of(&h->hb.clocks, d->thread);
     for (uint32_t i = 0; clock && i < h->n_foreseen; i++)
@@ -155,31 +155,31 @@ static void note(struct hbmm *h, const struct deed *d)
             if (h->foreseen[i].value == d->value)
                 keep_promises(h, i, d, clock);
         }
-    struct past *p = dh_arena_take(&h->hb.locations.arena, sizeof *p);
+    struct past *p = dh_run_arena_take(&h->hb.locations.arena, sizeof *p);
     if (!p)
         return;
-    *p = (struct past){.next = h->root->past, .deed = *d};
+    *p = (struct past){.next = h->root->past, .write = *d};
     h->root->past = p;
 }
 
-static void store(void *self, const struct dh_access *a, uint64_t value)
+static void store(void *self, const struct dh_memory_access *a, uint64_t value)
 {
-    struct deed d = {.address = a->address,
-                     .value = value,
-                     .thread = a->thread,
-                     .site = a->site,
-                     .occurrence = a->occurrence,
-                     .size = a->size};
+    struct foreseen_write d = {.address = a->address,
+                               .value = value,
+                               .thread = a->thread,
+                               .site = a->site,
+                               .occurrence = a->occurrence,
+                               .size = a->size};
     if (a->order == DH_ORDER_NONE && a->occurrence != UINT32_MAX) {
-        dh_clocks_give(&((struct hbmm *)self)->hb.clocks, a->thread, a->clock, a->clocks);
-        note(self, &d);
+        dh_clocks_join_external(&((struct hbmm *)self)->hb.clocks, a->thread, a->clock, a->clocks);
+        record_write(self, &d);
     }
     dh_hb_model_store(self, a, value);
 }
 
 /* ---- the end ---- */
 
-static void foresee(struct hbmm *h, const struct deed *d)
+static void foresee(struct hbmm *h, const struct foreseen_write *d)
 {
     for (uint32_t i = 0; i < h->n_foreseen; i++)
         if (is_same_place(&h->foreseen[i], d) && h->foreseen[i].value == d->value)
@@ -202,14 +202,14 @@ static bool next_pass(void *self)
     return any;
 }
 
-/* Not offered to loads, which take it by its number: where it is was not told. */
+/* Not offered to loads, which take it by its number: its address is not known. */
 static uint32_t foresee_written(void *self, const struct dh_candidate *c)
 {
     struct hbmm *h = self;
     if (h->n_foreseen == FORESEEN)
         return UINT32_MAX;
     h->foreseen[h->n_foreseen] =
-        (struct deed){.value = c->value, .thread = c->thread, .site = c->site, .occurrence = c->occurrence};
+        (struct foreseen_write){.value = c->value, .thread = c->thread, .site = c->site, .occurrence = c->occurrence};
     return FUTURE | h->n_foreseen++;
 }
 
@@ -222,7 +222,7 @@ static bool is_justified(void *self)
         if (!p->is_kept)
             return false;
     for (const struct past *p = h->root->past; p; p = p->next)
-        foresee(h, &p->deed);
+        foresee(h, &p->write);
     return true;
 }
 

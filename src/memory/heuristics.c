@@ -1,6 +1,6 @@
 #include "memory/heuristics.h"
 
-#include "memory/arena.h"
+#include "memory/run_arena.h"
 
 /* What was read last: of an address by anyone, and stale ones by a thread at a site. */
 struct entry {
@@ -10,7 +10,7 @@ struct entry {
 };
 
 struct dh_picker {
-    struct dh_arena arena;
+    struct dh_run_arena arena;
     enum dh_heuristic heuristic;
     uint32_t fair_after;
     struct root {
@@ -44,7 +44,7 @@ static bool grow(struct dh_picker *p)
 {
     struct root *r = p->root, old = *r;
     uint32_t size = old.size ? 2 * old.size : 64;
-    struct entry *table = dh_arena_take(&p->arena, size * sizeof *table);
+    struct entry *table = dh_run_arena_take(&p->arena, size * sizeof *table);
     if (!table)
         return false;
     r->table = table;
@@ -152,7 +152,8 @@ static bool is_unfair(struct dh_picker *p, struct entry *e, uint64_t value)
 }
 
 /* Without memory to be fair by, the newest. */
-unsigned dh_picker_pick(struct dh_picker *p, const struct dh_access *a, const struct dh_candidate *list, unsigned n)
+unsigned dh_picker_pick(struct dh_picker *p, const struct dh_memory_access *a, const struct dh_candidate *list,
+                        unsigned n)
 {
     /* Halves of a word that come apart are two reads at one place, of which one may never change. */
     uint64_t site = a->site + UINT64_C(1), thread = (a->thread + UINT64_C(1)) | (a->address & 7) << 40;
@@ -177,8 +178,8 @@ unsigned dh_picker_pick(struct dh_picker *p, const struct dh_access *a, const st
 
 void dh_picker_begin(struct dh_picker *p, uint64_t seed)
 {
-    dh_arena_clear(&p->arena);
-    p->root = dh_arena_take(&p->arena, sizeof *p->root);
+    dh_run_arena_clear(&p->arena);
+    p->root = dh_run_arena_take(&p->arena, sizeof *p->root);
     p->root->seed = seed;
     grow(p);
 }
@@ -191,7 +192,7 @@ struct dh_picker *dh_picker_new(struct dh_memory *memory, enum dh_heuristic h, u
     p->arena.memory = memory;
     p->heuristic = h;
     p->fair_after = fair_after ? fair_after : DH_FAIR_AFTER;
-    if (!dh_arena_take(&p->arena, sizeof *p->root + 64 * sizeof(struct entry)))
+    if (!dh_run_arena_take(&p->arena, sizeof *p->root + 64 * sizeof(struct entry)))
         return NULL;
     dh_picker_begin(p, 0);
     return p;
@@ -199,17 +200,17 @@ struct dh_picker *dh_picker_new(struct dh_memory *memory, enum dh_heuristic h, u
 
 size_t dh_picker_snapshot_size(const struct dh_picker *p)
 {
-    return dh_arena_snapshot_size(&p->arena);
+    return dh_run_arena_snapshot_size(&p->arena);
 }
 
 void dh_picker_snapshot(const struct dh_picker *p, void *to)
 {
-    dh_arena_snapshot(&p->arena, to);
+    dh_run_arena_snapshot(&p->arena, to);
 }
 
 void dh_picker_restore(struct dh_picker *p, const void *from)
 {
-    dh_arena_restore(&p->arena, from);
+    dh_run_arena_restore(&p->arena, from);
 }
 
 const char *dh_heuristic_name(enum dh_heuristic h)

@@ -1,4 +1,4 @@
-/* Picking one of a load's candidates by a heuristic of 004 (§5.1), fairly: a loop that waits for a value gets it.
+/* The adversary's choice among a load's candidates, by a heuristic of 004 (§5.1), fairly: a spin loop gets its value.
  * Layer: memory. Memory is dh_memory.memory; what is kept of a run can be copied away and back like a model's.
  * Not thread-safe. The same seed and the same questions get the same answers. */
 #ifndef DH_MEMORY_HEURISTICS_H
@@ -26,7 +26,8 @@ struct dh_picker *dh_picker_new(struct dh_memory *memory, enum dh_heuristic h, u
 /* A run begins anew. */
 void dh_picker_begin(struct dh_picker *p, uint64_t seed);
 /* Which of the n candidates that the model answered for this access: its place in the list. */
-unsigned dh_picker_pick(struct dh_picker *p, const struct dh_access *a, const struct dh_candidate *list, unsigned n);
+unsigned dh_picker_pick(struct dh_picker *p, const struct dh_memory_access *a, const struct dh_candidate *list,
+                        unsigned n);
 
 size_t dh_picker_snapshot_size(const struct dh_picker *p);
 void dh_picker_snapshot(const struct dh_picker *p, void *to);

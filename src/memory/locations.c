@@ -11,11 +11,11 @@ void dh_locations_init(struct dh_locations *l, struct dh_memory *memory, uint32_
 
 bool dh_locations_begin(struct dh_locations *l)
 {
-    dh_arena_clear(&l->arena);
-    l->root = dh_arena_take(&l->arena, sizeof *l->root);
+    dh_run_arena_clear(&l->arena);
+    l->root = dh_run_arena_take(&l->arena, sizeof *l->root);
     if (!l->root)
         return false;
-    l->root->bucket = dh_arena_take(&l->arena, BUCKETS * sizeof *l->root->bucket);
+    l->root->bucket = dh_run_arena_take(&l->arena, BUCKETS * sizeof *l->root->bucket);
     l->root->buckets = l->root->bucket ? BUCKETS : 0;
     return l->root->bucket;
 }
@@ -41,7 +41,7 @@ static void widen(struct dh_locations *l)
     struct dh_locations_root *r = l->root;
     if (r->count < 2 * r->buckets)
         return;
-    struct dh_location **old = r->bucket, **new = dh_arena_take(&l->arena, 4 * r->buckets * sizeof *new);
+    struct dh_location **old = r->bucket, **new = dh_run_arena_take(&l->arena, 4 * r->buckets * sizeof *new);
     uint32_t n = r->buckets;
     if (!new)
         return;
@@ -56,20 +56,20 @@ static void widen(struct dh_locations *l)
         }
 }
 
-static struct dh_write *new_write(struct dh_locations *l)
+static struct dh_memory_write *new_write(struct dh_locations *l)
 {
-    struct dh_write *w = l->root->free_writes;
+    struct dh_memory_write *w = l->root->free_writes;
     size_t size = sizeof *w + l->clocks * sizeof *w->clocks;
     if (!w)
-        return dh_arena_take(&l->arena, size);
-    l->root->free_writes = (struct dh_write *)(uintptr_t)w->before;
-    *w = (struct dh_write){0};
+        return dh_run_arena_take(&l->arena, size);
+    l->root->free_writes = (struct dh_memory_write *)(uintptr_t)w->before;
+    *w = (struct dh_memory_write){0};
     for (uint32_t i = 0; i < l->clocks; i++)
         w->clocks[i] = 0;
     return w;
 }
 
-static void free_write(struct dh_locations *l, struct dh_write *w)
+static void free_write(struct dh_locations *l, struct dh_memory_write *w)
 {
     w->before = (uint64_t)(uintptr_t)l->root->free_writes;
     l->root->free_writes = w;
@@ -81,7 +81,7 @@ static struct dh_location *new_location(struct dh_locations *l, uint64_t address
     if (at)
         l->root->free_locations = at->next;
     else
-        at = dh_arena_take(&l->arena, sizeof *at + l->history * sizeof(struct dh_write *));
+        at = dh_run_arena_take(&l->arena, sizeof *at + l->history * sizeof(struct dh_memory_write *));
     if (!at)
         return NULL;
     struct dh_location **b = bucket_of(l, address);
@@ -104,7 +104,7 @@ static void free_location(struct dh_locations *l, struct dh_location **link)
 
 static struct dh_location *make(struct dh_locations *l, uint64_t address, unsigned size, uint64_t value)
 {
-    struct dh_write *w = new_write(l);
+    struct dh_memory_write *w = new_write(l);
     if (w)
         widen(l);
     struct dh_location *at = w ? new_location(l, address, size) : NULL;
@@ -119,10 +119,10 @@ static struct dh_location *make(struct dh_locations *l, uint64_t address, unsign
     return at;
 }
 
-struct dh_write *dh_location_push(struct dh_locations *l, struct dh_location *at, const struct dh_access *access,
-                                  uint64_t value)
+struct dh_memory_write *dh_location_push(struct dh_locations *l, struct dh_location *at,
+                                         const struct dh_memory_access *access, uint64_t value)
 {
-    struct dh_write *w = new_write(l);
+    struct dh_memory_write *w = new_write(l);
     if (!w)
         return NULL;
     w->value = value;
@@ -179,9 +179,10 @@ static uint64_t part_of(uint64_t value, unsigned skip, unsigned size)
     return size < 8 ? value & ((UINT64_C(1) << 8 * size) - 1) : value;
 }
 
-static struct dh_write *half_of(struct dh_locations *l, const struct dh_write *from, unsigned skip, unsigned size)
+static struct dh_memory_write *half_of(struct dh_locations *l, const struct dh_memory_write *from, unsigned skip,
+                                       unsigned size)
 {
-    struct dh_write *w = new_write(l);
+    struct dh_memory_write *w = new_write(l);
     if (!w)
         return NULL;
     *w = *from;
@@ -197,7 +198,7 @@ static void split(struct dh_locations *l, struct dh_location *at)
     unsigned half = at->size / 2;
     struct dh_location *upper = new_location(l, at->address + half, half);
     for (uint32_t i = 0; upper && i < at->count; i++) {
-        struct dh_write *w = half_of(l, at->write[i], half, half);
+        struct dh_memory_write *w = half_of(l, at->write[i], half, half);
         if (!w)
             break;
         upper->write[upper->count++] = w;
@@ -224,7 +225,7 @@ bool dh_locations_would_split(struct dh_locations *l, uint64_t address, uint64_t
     return false;
 }
 
-unsigned dh_locations_pieces(struct dh_locations *l, uint64_t address, uint64_t size, struct dh_piece *out,
+unsigned dh_locations_pieces(struct dh_locations *l, uint64_t address, uint64_t size, struct dh_access_piece *out,
                              unsigned room)
 {
     unsigned n = 0;
@@ -235,7 +236,7 @@ unsigned dh_locations_pieces(struct dh_locations *l, uint64_t address, uint64_t 
         unsigned piece = over ? over->size : natural(at, end - at);
         while (!over && piece > 1 && any_within(l, at, at + piece))
             piece /= 2;
-        out[n++] = (struct dh_piece){at, (uint8_t)piece};
+        out[n++] = (struct dh_access_piece){at, (uint8_t)piece};
         at += piece;
     }
     return n;
@@ -274,11 +275,11 @@ bool dh_locations_differ(struct dh_locations *l, uint64_t address, unsigned size
     return differ;
 }
 
-/* Someone who did not ask us has written if memory holds another value than the newest: then that is all we know. */
+/* If memory holds another value than the newest write, code outside of the model has written: the history is lost. */
 struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, unsigned size)
 {
     struct dh_memory *m = l->arena.memory;
-    struct dh_piece pieces[CELL];
+    struct dh_access_piece pieces[CELL];
     struct dh_location *at = dh_location_find(l, address, size);
     if (!at && dh_locations_differ(l, address, size)) {
         dh_locations_pieces(l, address, size, pieces, CELL);

@@ -1,12 +1,13 @@
 /* Locations of a run with the writes that are kept of each, oldest first. Layer: memory. A location is a naturally
- * aligned piece of 1 to 8 bytes; where accesses of another size come, it is split and each half keeps the past. */
+ * aligned piece of 1 to 8 bytes; where accesses of another size come, it is split and each half keeps the past.
+ * All of it lies in the run's arena, hence tables of its own. */
 #ifndef DH_MEMORY_LOCATIONS_H
 #define DH_MEMORY_LOCATIONS_H
 
-#include "memory/arena.h"
+#include "memory/run_arena.h"
 
-/* What models keep with a write beyond who wrote what: see there. */
-struct dh_write {
+/* A store that loads may still read, with what each model keeps of it. */
+struct dh_memory_write {
     uint64_t value;
     uint32_t thread, site, occurrence, sequence;
     uint32_t epoch; /* of its thread's clock */
@@ -30,19 +31,19 @@ struct dh_location {
     uint32_t count;  /* at least one: what was there in the beginning */
     uint32_t pushed; /* writes since then */
     uint32_t newest; /* index of the one that real memory holds: the last, but in c11 */
-    struct dh_write *write[];
+    struct dh_memory_write *write[];
 };
 
 struct dh_locations {
-    struct dh_arena arena;
+    struct dh_run_arena arena;
     uint32_t history; /* writes that a location can have */
-    uint32_t clocks;  /* entries of dh_write.clocks */
+    uint32_t clocks;  /* entries of dh_memory_write.clocks */
     struct dh_locations_root {
         struct dh_location **bucket;
         uint32_t buckets, count;
         uint32_t sequence;
         struct dh_location *free_locations;
-        struct dh_write *free_writes; /* linked by `before` */
+        struct dh_memory_write *free_writes; /* linked by `before` */
     } *root;
 };
 
@@ -53,16 +54,16 @@ bool dh_locations_begin(struct dh_locations *l);
 
 /* NULL: nothing was there yet. Exactly these bytes, as a piece. */
 struct dh_location *dh_location_find(struct dh_locations *l, uint64_t address, unsigned size);
-/* Made, with what memory holds as its initial write, if it is not there or memory changed behind our back; what
- * overlaps it is split, or forgotten if smaller. NULL: no memory. */
+/* Made, with what memory holds as its initial write, if it is not there or memory was changed outside of the model;
+ * what overlaps it is split, or forgotten if smaller. NULL: no memory. */
 struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, unsigned size);
-/* A new write behind all others, which must have room. NULL: no memory. */
-struct dh_write *dh_location_push(struct dh_locations *l, struct dh_location *at, const struct dh_access *access,
-                                  uint64_t value);
+/* A new write after all others, which must have room. NULL: no memory. */
+struct dh_memory_write *dh_location_push(struct dh_locations *l, struct dh_location *at,
+                                         const struct dh_memory_access *access, uint64_t value);
 /* The write at this index, which is not the newest, is no more. */
 void dh_location_drop(struct dh_locations *l, struct dh_location *at, uint32_t index);
 
-unsigned dh_locations_pieces(struct dh_locations *l, uint64_t address, uint64_t size, struct dh_piece *out,
+unsigned dh_locations_pieces(struct dh_locations *l, uint64_t address, uint64_t size, struct dh_access_piece *out,
                              unsigned room);
 /* Are there locations with some of a piece's bytes, but not that very one? Then someone did not ask for pieces. */
 bool dh_locations_differ(struct dh_locations *l, uint64_t address, unsigned size);
@@ -70,12 +71,12 @@ bool dh_locations_differ(struct dh_locations *l, uint64_t address, unsigned size
 bool dh_locations_would_split(struct dh_locations *l, uint64_t address, uint64_t size);
 void dh_locations_forget(struct dh_locations *l, uint64_t address, uint64_t size);
 
-static inline struct dh_write *dh_location_newest(const struct dh_location *at)
+static inline struct dh_memory_write *dh_location_newest(const struct dh_location *at)
 {
     return at->write[at->newest];
 }
 
-static inline struct dh_candidate dh_candidate_of(const struct dh_write *w, uint32_t index)
+static inline struct dh_candidate dh_candidate_of(const struct dh_memory_write *w, uint32_t index)
 {
     return (struct dh_candidate){.value = w->value,
                                  .thread = w->thread,

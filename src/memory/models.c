@@ -36,10 +36,11 @@ static unsigned only(struct dh_candidate *list, unsigned n, uint64_t value, bool
     return kept;
 }
 
-unsigned dh_memory_compare(const struct dh_memory_model *model, void *self, const struct dh_access *access,
-                           uint64_t expected, enum dh_order failure, struct dh_candidate *out, unsigned room)
+unsigned dh_memory_compare_exchange(const struct dh_memory_model *model, void *self,
+                                    const struct dh_memory_access *access, uint64_t expected, enum dh_order failure,
+                                    struct dh_candidate *out, unsigned room)
 {
-    struct dh_access update = *access, load = *access;
+    struct dh_memory_access update = *access, load = *access;
     update.updates = true;
     load.updates = false;
     load.order = (uint8_t)failure;

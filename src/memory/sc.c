@@ -1,8 +1,8 @@
 /* Sequential consistency: a load answers the newest write, and nothing else. What all other models are held against. */
-#include "memory/common.h"
+#include "memory/location_model.h"
 
 struct sc {
-    struct dh_locations locations; /* first: common.h */
+    struct dh_locations locations; /* first: location_model.h */
 };
 
 static void begin(void *self)
@@ -20,7 +20,7 @@ static void *start(struct dh_memory *memory)
     return s->locations.root ? s : NULL;
 }
 
-static unsigned load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
+static unsigned load(void *self, const struct dh_memory_access *a, struct dh_candidate *out, unsigned room)
 {
     struct dh_location *at = dh_location_get(&((struct sc *)self)->locations, a->address, a->size);
     if (!at || !room)
@@ -29,7 +29,7 @@ static unsigned load(void *self, const struct dh_access *a, struct dh_candidate 
     return 1;
 }
 
-static void store(void *self, const struct dh_access *a, uint64_t value)
+static void store(void *self, const struct dh_memory_access *a, uint64_t value)
 {
     struct sc *s = self;
     struct dh_location *at = dh_location_get(&s->locations, a->address, a->size);
@@ -39,7 +39,7 @@ static void store(void *self, const struct dh_access *a, uint64_t value)
     m->poke(m, a->address, a->size, value);
 }
 
-static void update(void *self, const struct dh_access *a, unsigned index, uint64_t value)
+static void update(void *self, const struct dh_memory_access *a, unsigned index, uint64_t value)
 {
     (void)index;
     store(self, a, value);
@@ -56,7 +56,7 @@ const struct dh_memory_model dh_memory_sc = {
     .release = dh_model_no_object,
     .atomic = dh_model_no_atomic,
     .load = load,
-    .took = dh_model_took_nothing,
+    .took = dh_model_no_read,
     .store = store,
     .update = update,
     .fence = dh_model_no_fence,

@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Behind "N" and what says how the object is passed (const, lvalue, rvalue); NULL: no member. */
+/* After "N" and the qualifiers of the object parameter (const, lvalue, rvalue); NULL: no member. */
 static const char *scope_of(const char *encoding)
 {
     return *encoding == 'N' ? encoding + 1 + strspn(encoding + 1, "rVKRO") : NULL;
 }
 
-bool dh_is_of_library(const char *mangled)
+bool dh_is_library_function(const char *mangled)
 {
     if (!dh_starts_with(mangled, "_Z"))
         return false;
@@ -21,55 +21,55 @@ bool dh_is_of_library(const char *mangled)
     return *scope == 'S' || dh_starts_with(scope, "9__gnu_cxx");
 }
 
-enum dh_library_class dh_library_class_of(const char *mangled)
+enum dh_library_class dh_library_class_of_member(const char *mangled)
 {
     static const struct {
         const char *name;
         enum dh_library_class class;
     } rows[] = {
-        {"6vectorI", DH_LIBRARY_HOLDER},
-        {"5dequeI", DH_LIBRARY_HOLDER},
-        {"4listI", DH_LIBRARY_HOLDER},
-        {"12forward_listI", DH_LIBRARY_HOLDER},
-        {"3mapI", DH_LIBRARY_HOLDER},
-        {"8multimapI", DH_LIBRARY_HOLDER},
-        {"3setI", DH_LIBRARY_HOLDER},
-        {"8multisetI", DH_LIBRARY_HOLDER},
-        {"13unordered_mapI", DH_LIBRARY_HOLDER},
-        {"18unordered_multimapI", DH_LIBRARY_HOLDER},
-        {"13unordered_setI", DH_LIBRARY_HOLDER},
-        {"18unordered_multisetI", DH_LIBRARY_HOLDER},
-        {"5queueI", DH_LIBRARY_HOLDER},
-        {"5stackI", DH_LIBRARY_HOLDER},
-        {"14priority_queueI", DH_LIBRARY_HOLDER},
-        {"12basic_stringI", DH_LIBRARY_HOLDER},
-        {"8functionI", DH_LIBRARY_SHARER},
-        {"10unique_ptrI", DH_LIBRARY_HOLDER},
-        {"10shared_ptrI", DH_LIBRARY_SHARER},
-        {"12__shared_ptrI", DH_LIBRARY_SHARER},
-        {"19__shared_ptr_accessI", DH_LIBRARY_SHARER},
-        {"8weak_ptrI", DH_LIBRARY_SHARER},
-        {"10__weak_ptrI", DH_LIBRARY_SHARER},
-        {"3any", DH_LIBRARY_HOLDER},
-        /* What these derive from: a destructor that does no more than that of its base is the base's. */
-        {"8_Rb_treeI", DH_LIBRARY_HOLDER},
-        {"10_HashtableI", DH_LIBRARY_HOLDER},
-        {"10_List_baseI", DH_LIBRARY_HOLDER},
-        {"14_Fwd_list_baseI", DH_LIBRARY_HOLDER},
-        {"14_Function_baseD", DH_LIBRARY_SHARER},
-        {"14_Optional_baseI", DH_LIBRARY_INLINE},
-        {"17_Optional_payloadI", DH_LIBRARY_INLINE},
-        {"22_Optional_payload_baseI", DH_LIBRARY_INLINE},
-        {"8optionalI", DH_LIBRARY_INLINE},
-        {"7variantI", DH_LIBRARY_INLINE},
-        {"4pairI", DH_LIBRARY_INLINE},
-        {"5tupleI", DH_LIBRARY_INLINE},
-        {"5arrayI", DH_LIBRARY_INLINE},
-        {"6bitsetI", DH_LIBRARY_INLINE},
-        {"10lock_guardI", DH_LIBRARY_GUARD},
-        {"11unique_lockI", DH_LIBRARY_GUARD},
-        {"11scoped_lockI", DH_LIBRARY_GUARD},
-        {"11shared_lockI", DH_LIBRARY_GUARD},
+        {"6vectorI", DH_LIBRARY_OWNER},
+        {"5dequeI", DH_LIBRARY_OWNER},
+        {"4listI", DH_LIBRARY_OWNER},
+        {"12forward_listI", DH_LIBRARY_OWNER},
+        {"3mapI", DH_LIBRARY_OWNER},
+        {"8multimapI", DH_LIBRARY_OWNER},
+        {"3setI", DH_LIBRARY_OWNER},
+        {"8multisetI", DH_LIBRARY_OWNER},
+        {"13unordered_mapI", DH_LIBRARY_OWNER},
+        {"18unordered_multimapI", DH_LIBRARY_OWNER},
+        {"13unordered_setI", DH_LIBRARY_OWNER},
+        {"18unordered_multisetI", DH_LIBRARY_OWNER},
+        {"5queueI", DH_LIBRARY_OWNER},
+        {"5stackI", DH_LIBRARY_OWNER},
+        {"14priority_queueI", DH_LIBRARY_OWNER},
+        {"12basic_stringI", DH_LIBRARY_OWNER},
+        {"8functionI", DH_LIBRARY_SHARED_OWNER},
+        {"10unique_ptrI", DH_LIBRARY_OWNER},
+        {"10shared_ptrI", DH_LIBRARY_SHARED_OWNER},
+        {"12__shared_ptrI", DH_LIBRARY_SHARED_OWNER},
+        {"19__shared_ptr_accessI", DH_LIBRARY_SHARED_OWNER},
+        {"8weak_ptrI", DH_LIBRARY_SHARED_OWNER},
+        {"10__weak_ptrI", DH_LIBRARY_SHARED_OWNER},
+        {"3any", DH_LIBRARY_OWNER},
+        /* Base classes: compilers merge a destructor with an equal one of the base. */
+        {"8_Rb_treeI", DH_LIBRARY_OWNER},
+        {"10_HashtableI", DH_LIBRARY_OWNER},
+        {"10_List_baseI", DH_LIBRARY_OWNER},
+        {"14_Fwd_list_baseI", DH_LIBRARY_OWNER},
+        {"14_Function_baseD", DH_LIBRARY_SHARED_OWNER},
+        {"14_Optional_baseI", DH_LIBRARY_VALUE},
+        {"17_Optional_payloadI", DH_LIBRARY_VALUE},
+        {"22_Optional_payload_baseI", DH_LIBRARY_VALUE},
+        {"8optionalI", DH_LIBRARY_VALUE},
+        {"7variantI", DH_LIBRARY_VALUE},
+        {"4pairI", DH_LIBRARY_VALUE},
+        {"5tupleI", DH_LIBRARY_VALUE},
+        {"5arrayI", DH_LIBRARY_VALUE},
+        {"6bitsetI", DH_LIBRARY_VALUE},
+        {"10lock_guardI", DH_LIBRARY_LOCK_GUARD},
+        {"11unique_lockI", DH_LIBRARY_LOCK_GUARD},
+        {"11scoped_lockI", DH_LIBRARY_LOCK_GUARD},
+        {"11shared_lockI", DH_LIBRARY_LOCK_GUARD},
     };
     const char *at = dh_starts_with(mangled, "_Z") ? scope_of(mangled + 2) : NULL;
     if (!at || !dh_starts_with(at, "St"))

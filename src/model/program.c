@@ -1,7 +1,7 @@
-/* The tables behind the abstract program, and questions about single values. */
+/* Tables of the abstract program, and queries about values. */
 #include "model/program.h"
 
-#include "model/build.h"
+#include "model/builder.h"
 
 #include <string.h>
 
@@ -25,19 +25,11 @@ const char *dh_limit_text(enum dh_limit limit)
     return table[limit];
 }
 
-const char *dh_root_kind_name(enum dh_root_kind kind)
-{
-    static const char *const table[DH_ROOT_COUNT] = {"main",         "constructor",    "destructor",
-                                                     "exit",         "key-destructor", "signal-handler",
-                                                     "fork-handler", "exported",       "timer"};
-    return table[kind];
-}
-
 void dh_program_init(struct dh_program *p)
 {
-    *p = (struct dh_program){.index = dh_build_index_new()};
+    *p = (struct dh_program){.index = dh_program_interner_new()};
     dh_vec_push(&p->strings, '\0');
-    dh_vec_push(&p->places, (struct dh_place){0});
+    dh_vec_push(&p->places, (struct dh_source_location){0});
 }
 
 void dh_program_release(struct dh_program *p)
@@ -55,7 +47,7 @@ void dh_program_release(struct dh_program *p)
     dh_vec_release(&p->places);
     dh_vec_release(&p->strings);
     dh_vec_release(&p->foreign);
-    dh_build_index_free(p->index);
+    dh_program_interner_free(p->index);
     p->index = NULL;
 }
 

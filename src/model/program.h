@@ -1,8 +1,8 @@
-/* The abstract program: what analyses need of a whole program, and nothing of LLVM. Layer: model.
- * Functions of blocks of small instructions on registers that are assigned once; only pointers, memory,
- * synchronisation and control are kept, all other values are `data`. Flat arrays, indices instead of pointers; indices
- * are of the whole program except registers, which count from 0 in their function (parameters first).
- * The program owns all; read-only once built. Not thread-safe while it is built. */
+/* The abstract program: an intermediate representation of a whole program for static analysis. Layer: model.
+ * Functions of basic blocks in SSA form; only pointers, memory, synchronisation and control are kept, all other
+ * values are `data`. Flat arrays, indices instead of pointers; indices are of the whole program except registers,
+ * which count from 0 in their function (parameters first). The program owns all; read-only once built. Not
+ * thread-safe. */
 #ifndef DH_MODEL_PROGRAM_H
 #define DH_MODEL_PROGRAM_H
 
@@ -40,11 +40,11 @@ const struct dh_inst_info *dh_inst_info(unsigned op);
 enum dh_inst_flag {
     DH_INST_VOLATILE = 1 << 0,
     DH_INST_ZEROED = 1 << 1,
-    DH_INST_TIMED = 1 << 2,   /* may give up by itself */
-    DH_INST_CAST = 1 << 3,    /* COPY from integer to pointer or back, by the source's own wish */
-    DH_INST_LIBRARY = 1 << 4, /* done by a library function on the program's behalf */
-    DH_INST_MADE = 1 << 5,    /* made by the reader, stands for no instruction of the program */
-    DH_INST_BOUNDED = 1 << 6  /* INDEX: extra is the extent of an array type, not to be left by a correct program */
+    DH_INST_TIMED = 1 << 2,     /* may time out */
+    DH_INST_CAST = 1 << 3,      /* COPY from integer to pointer or back, explicit in the source */
+    DH_INST_LIBRARY = 1 << 4,   /* of the model of a library function */
+    DH_INST_SYNTHETIC = 1 << 5, /* inserted by the front end, no instruction of the program */
+    DH_INST_BOUNDED = 1 << 6    /* INDEX: extra is the extent of an array type, a correct program stays inside */
 };
 
 enum dh_binary {
@@ -64,7 +64,7 @@ enum dh_binary {
 
 enum dh_compare { DH_CMP_EQ, DH_CMP_NE, DH_CMP_LT, DH_CMP_LE, DH_CMP_GT, DH_CMP_GE, DH_CMP_OTHER };
 
-/* Which results of a synchronisation operation mean that it was done. */
+/* Which results of a synchronisation operation mean success. */
 enum dh_success { DH_SUCCESS_ZERO, DH_SUCCESS_NOT_ZERO, DH_SUCCESS_ALWAYS };
 
 /* ---- operands ----
@@ -81,7 +81,7 @@ enum dh_constant_kind {
     DH_CONST_INT,      /* `number`; 0 is the null pointer, too */
     DH_CONST_GLOBAL,   /* address of global `index` + `number` bytes */
     DH_CONST_FUNCTION, /* address of function `index` */
-    DH_CONST_UNKNOWN   /* a pointer nobody knows: may be anything that ever left the program's sight */
+    DH_CONST_UNKNOWN   /* an unknown pointer: to anything that ever escaped to unknown code */
 };
 
 struct dh_constant {
@@ -105,22 +105,22 @@ struct dh_inst {
     uint32_t extra;
 };
 
-struct dh_place {
+struct dh_source_location {
     uint32_t file, function, line,
         column;              /* file, function: strings; the function as the source says, inlined ones too */
     uint32_t variable, type; /* strings: of what is accessed, where no site says so */
 };
 
-struct dh_block {
+struct dh_basic_block {
     uint32_t function;
     uint32_t inst, n_insts; /* the last one ends it */
     uint32_t succ, n_succs; /* in program.edges */
-    uint32_t pred, n_preds; /* in program.edges; made by dh_program_finish */
+    uint32_t pred, n_preds; /* in program.edges; set by dh_program_finish */
 };
 
 enum dh_register_kind {
     DH_REG_DATA,    /* carries no pointer: narrow integers, floating point */
-    DH_REG_WIDE,    /* an integer as wide as a pointer that might carry one: it ends in memory, a call or a cast */
+    DH_REG_WIDE,    /* an integer as wide as a pointer that may carry one: it is stored, passed or cast */
     DH_REG_POINTER, /* also aggregates and vectors of pointers */
 };
 
@@ -128,9 +128,9 @@ enum dh_function_flag {
     DH_FUNCTION_EXTERNAL = 1 << 0,      /* has no body here */
     DH_FUNCTION_EXPORTED = 1 << 1,      /* others may call it: not internal to the program */
     DH_FUNCTION_ADDRESS_TAKEN = 1 << 2, /* used other than as a callee */
-    DH_FUNCTION_VARIADIC = 1 << 3,      /* the last parameter points to an array of what comes beyond the others */
-    DH_FUNCTION_NO_CHECK = 1 << 4,      /* the source says: do not look at its accesses */
-    DH_FUNCTION_TWICE = 1 << 5,         /* calls setjmp or the like: may go on at places that its blocks do not show */
+    DH_FUNCTION_VARIADIC = 1 << 3,      /* the last parameter points to an array of the variable arguments */
+    DH_FUNCTION_NO_CHECK = 1 << 4,      /* an attribute excludes its accesses from checking */
+    DH_FUNCTION_RETURNS_TWICE = 1 << 5, /* calls setjmp or the like: control flow is incomplete */
     DH_FUNCTION_NO_RETURN = 1 << 6,
     DH_FUNCTION_CONSTRUCTION = 1 << 7 /* C++ constructor or destructor */
 };
@@ -151,11 +151,11 @@ struct dh_function {
 enum dh_global_flag {
     DH_GLOBAL_CONSTANT = 1 << 0, /* never written */
     DH_GLOBAL_TLS = 1 << 1,
-    DH_GLOBAL_EXTERNAL = 1 << 2, /* defined elsewhere: holds what nobody knows */
-    DH_GLOBAL_EXPORTED = 1 << 3, /* others may use it */
-    DH_GLOBAL_HIDDEN = 1 << 4,   /* state of a library, made up: accesses to it are never reported */
+    DH_GLOBAL_EXTERNAL = 1 << 2, /* defined elsewhere: unknown contents */
+    DH_GLOBAL_EXPORTED = 1 << 3, /* visible to other modules */
+    DH_GLOBAL_HIDDEN = 1 << 4,   /* stands for internal state of a library: never reported */
     DH_GLOBAL_VTABLE = 1 << 5,
-    DH_GLOBAL_ZERO = 1 << 6 /* begins as nothing but zeros */
+    DH_GLOBAL_ZERO = 1 << 6 /* initialised with zeros */
 };
 
 /* A pointer in a global's initial value, or a number near its beginning. */
@@ -173,27 +173,26 @@ struct dh_global {
     uint32_t initial, n_initials;
 };
 
-/* Where control comes from besides main and `create`. */
+/* Entry points besides main and `create`. */
 enum dh_root_kind {
     DH_ROOT_MAIN,
-    DH_ROOT_CONSTRUCTOR,    /* before main, one after the other */
+    DH_ROOT_CONSTRUCTOR,    /* before main, sequentially */
     DH_ROOT_DESTRUCTOR,     /* after main has returned */
-    DH_ROOT_EXIT,           /* atexit: after main has returned or exit was called, by whichever thread called it */
+    DH_ROOT_EXIT,           /* atexit: after main has returned or exit was called, in the thread that called it */
     DH_ROOT_KEY_DESTRUCTOR, /* at the end of any thread */
     DH_ROOT_SIGNAL_HANDLER, /* at any time, in any thread */
     DH_ROOT_FORK_HANDLER,
-    DH_ROOT_EXPORTED, /* called by who uses the library, by any number of threads */
-    DH_ROOT_TIMER,    /* in a thread of the library's own */
+    DH_ROOT_EXPORTED, /* called by users of the library, in any number of threads */
+    DH_ROOT_TIMER,    /* in a thread of the library */
     DH_ROOT_COUNT
 };
-const char *dh_root_kind_name(enum dh_root_kind kind);
 
 struct dh_root {
     uint32_t kind, function;
-    uint32_t order; /* constructors, destructors: their turn */
+    uint32_t order; /* constructors, destructors: priority */
 };
 
-/* What the model does not say exactly. */
+/* Approximations of the model, counted. */
 enum dh_limit {
 #define DH_LIMIT(id, text) DH_LIMIT_##id,
 #include "model/limit.def"
@@ -204,7 +203,7 @@ const char *dh_limit_text(enum dh_limit limit);
 
 struct dh_program {
     DH_VEC(struct dh_function) functions;
-    DH_VEC(struct dh_block) blocks;
+    DH_VEC(struct dh_basic_block) blocks;
     DH_VEC(struct dh_inst) insts;
     DH_VEC(dh_value) operands;
     DH_VEC(uint32_t) edges;
@@ -213,11 +212,11 @@ struct dh_program {
     DH_VEC(struct dh_initial) initials;
     DH_VEC(struct dh_constant) constants;
     DH_VEC(struct dh_root) roots;
-    DH_VEC(struct dh_place) places; /* 0 = unknown */
-    DH_VEC(char) strings;           /* 0 = "" */
+    DH_VEC(struct dh_source_location) places; /* 0 = unknown */
+    DH_VEC(char) strings;                     /* 0 = "" */
     uint32_t limits[DH_LIMIT_COUNT];
-    DH_VEC(uint32_t) foreign;       /* strings: names of functions nobody knows, each once, sorted when finished */
-    struct dh_program_index *index; /* for building; NULL once finished */
+    DH_VEC(uint32_t) foreign;          /* strings: names of unknown functions, each once, sorted when finished */
+    struct dh_program_interner *index; /* for building; NULL once finished */
 };
 
 void dh_program_init(struct dh_program *p);
@@ -244,11 +243,11 @@ static inline uint32_t dh_inst_function(const struct dh_program *p, uint32_t blo
 {
     return p->blocks.at[block].function;
 }
-static inline const uint32_t *dh_successors(const struct dh_program *p, const struct dh_block *b)
+static inline const uint32_t *dh_successors(const struct dh_program *p, const struct dh_basic_block *b)
 {
     return p->edges.at + b->succ;
 }
-static inline const uint32_t *dh_predecessors(const struct dh_program *p, const struct dh_block *b)
+static inline const uint32_t *dh_predecessors(const struct dh_program *p, const struct dh_basic_block *b)
 {
     return p->edges.at + b->pred;
 }
@@ -259,13 +258,13 @@ uint32_t dh_value_function(const struct dh_program *p, dh_value v);
 /* DH_NONE when there is none of that name. */
 uint32_t dh_program_find_function(const struct dh_program *p, const char *name);
 uint32_t dh_program_find_global(const struct dh_program *p, const char *name);
-/* The block an instruction stands in (by bisection). */
+/* The block of an instruction (binary search). */
 uint32_t dh_program_block_of(const struct dh_program *p, uint32_t inst);
 
 /* ---- building ----
  * Functions and globals are declared first, in any order; then bodies, one function after the other, blocks of a
  * function in their order, each ended by an instruction of class END. Blocks are known by their number within the
- * function until finish, also in dh_build_edge; in phis for ever. A block that nothing leads to may be there. */
+ * function until finish, also in dh_build_edge; in phis for ever. Unreachable blocks are allowed. */
 uint32_t dh_build_string(struct dh_program *p, const char *text);
 uint32_t dh_build_function(struct dh_program *p, const struct dh_function *f);
 uint32_t dh_build_global(struct dh_program *p, const struct dh_global *g);
@@ -273,7 +272,7 @@ void dh_build_initial(struct dh_program *p, uint32_t global, uint32_t offset,
                       dh_value value); /* one global at a time */
 dh_value dh_build_constant(struct dh_program *p, enum dh_constant_kind kind, uint32_t index, int64_t number);
 dh_value dh_build_int(struct dh_program *p, int64_t number);
-uint32_t dh_build_place(struct dh_program *p, const struct dh_place *place);
+uint32_t dh_build_place(struct dh_program *p, const struct dh_source_location *place);
 void dh_build_root(struct dh_program *p, enum dh_root_kind kind, uint32_t function, uint32_t order);
 void dh_build_limit(struct dh_program *p, enum dh_limit limit);
 void dh_build_foreign(struct dh_program *p, const char *name);
@@ -281,15 +280,15 @@ void dh_build_foreign(struct dh_program *p, const char *name);
 void dh_build_body(struct dh_program *p, uint32_t function);
 uint32_t dh_build_register(struct dh_program *p, enum dh_register_kind kind);
 void dh_build_block(struct dh_program *p);
-/* Operands are added to the instruction that was added last. */
+/* Operands are added to the last instruction. */
 struct dh_inst *dh_build_inst(struct dh_program *p, enum dh_inst_op op, uint32_t result);
 void dh_build_operand(struct dh_program *p, dh_value v);
-/* Of the block at work: successor number `block` of this function. */
+/* Adds block number `block` of this function as a successor of the current block. */
 void dh_build_edge(struct dh_program *p, uint32_t block);
 
-/* Turns block numbers of edges into indices of the program and fills in predecessors. */
+/* Resolves block numbers of edges to indices of the program and computes predecessors. */
 void dh_program_finish(struct dh_program *p);
-/* Debug builds: every promise of this header; NULL or what is wrong first. */
-const char *dh_program_check(const struct dh_program *p);
+/* Debug builds: checks the invariants of this header; NULL or the first violation. */
+const char *dh_program_verify(const struct dh_program *p);
 
 #endif

@@ -1,5 +1,5 @@
-/* The abstract program as text: what `scan --dump=model` prints and tests of analyses are written in. Layer: model.
- * Printing what was parsed gives the same program. Grammar: docs/formats/program.md. */
+/* Text form of the abstract program: what `scan --dump=model` prints and tests of analyses are written in. Layer:
+ * model. Printing a parsed program gives the same text. Grammar: docs/formats/program.md. */
 #ifndef DH_MODEL_TEXT_H
 #define DH_MODEL_TEXT_H
 
@@ -8,7 +8,7 @@
 #include "model/program.h"
 
 void dh_program_print(const struct dh_program *p, struct dh_str *out);
-/* One instruction without its line's end, one value: for messages. */
+/* One instruction without line end, one value: for messages. */
 void dh_inst_print(const struct dh_program *p, const struct dh_inst *i, struct dh_str *out);
 void dh_value_print(const struct dh_program *p, dh_value v, struct dh_str *out);
 /* `p` is initialised here and released by the caller in any case; finished when true. Messages name the line. */

@@ -1,4 +1,4 @@
-/* Text -> program. Two passes: what functions and globals there are, then what is in them. */
+/* Parser of the text form. Two passes: declarations of functions and globals, then bodies. */
 #include "model/text.h"
 #include "model/text_words.h"
 
@@ -16,18 +16,18 @@ struct parser {
     bool bodies;          /* second pass */
     uint32_t n_functions; /* seen in this pass */
     uint32_t n_globals;
-    uint32_t block;       /* number of the block at work within its function, DH_NONE before the first */
+    uint32_t block;       /* number of the current block within its function, DH_NONE before the first */
     DH_VEC(char *) words; /* those of the line */
     DH_VEC(char) text;    /* their bytes */
     DH_VEC(size_t) starts;
 };
 
-static bool wrong(struct parser *s, const char *what, const char *word)
+static bool report_syntax(struct parser *s, const char *what, const char *word)
 {
     return dh_err_set(s->err, "%s:%u: %s%s%s", s->name, s->line, what, word ? ": " : "", word ? word : "");
 }
 
-/* One word: up to a space outside quotes; quotes and backslashes are taken away. */
+/* One word: up to a space outside quotes; quotes and backslashes are removed. */
 static const char *read_word(struct parser *s, const char *at)
 {
     bool quoted = false;
@@ -70,7 +70,7 @@ static bool read_line(struct parser *s)
     return true;
 }
 
-static bool number(const char *text, int64_t *out)
+static bool parse_number(const char *text, int64_t *out)
 {
     char *end;
     errno = 0;
@@ -78,10 +78,10 @@ static bool number(const char *text, int64_t *out)
     return *text && !*end && !errno;
 }
 
-static bool unsigned_number(const char *text, uint32_t *out)
+static bool parse_unsigned(const char *text, uint32_t *out)
 {
     int64_t n;
-    if (!number(text, &n) || n < 0 || n > UINT32_MAX)
+    if (!parse_number(text, &n) || n < 0 || n > UINT32_MAX)
         return false;
     *out = (uint32_t)n;
     return true;
@@ -107,7 +107,7 @@ static bool read_register(struct parser *s, const char *word, uint32_t *out)
         return false;
     memcpy(digits, word + 1, n);
     digits[n] = '\0';
-    if (!unsigned_number(digits, out) || !grow_registers(s, *out))
+    if (!parse_unsigned(digits, out) || !grow_registers(s, *out))
         return false;
     if (!word[1 + n])
         return true;
@@ -125,7 +125,7 @@ static bool read_global(struct parser *s, char *word, dh_value *out)
     char *sign = word + strlen(word);
     while (g == DH_NONE && sign > word && *sign != '+' && *sign != '-')
         sign--;
-    if (g == DH_NONE && sign > word && number(*sign == '+' ? sign + 1 : sign, &add)) {
+    if (g == DH_NONE && sign > word && parse_number(*sign == '+' ? sign + 1 : sign, &add)) {
         *sign = '\0';
         g = dh_program_find_global(s->p, word);
     }
@@ -150,7 +150,7 @@ static bool read_value(struct parser *s, char *word, dh_value *out)
         *out = dh_build_constant(s->p, word[0] == 'd' ? DH_CONST_DATA : DH_CONST_UNKNOWN, 0, 0);
         return true;
     }
-    if (number(word, &n)) {
+    if (parse_number(word, &n)) {
         *out = dh_build_int(s->p, n);
         return true;
     }
@@ -174,7 +174,7 @@ static bool read_pair(struct parser *s, char *word, const struct pair *pairs, bo
         if (strncmp(pairs->key, word, (size_t)(equals - word)) == 0 && !pairs->key[equals - word]) {
             if (pairs->string)
                 *pairs->string = dh_build_string(s->p, equals + 1);
-            *ok = pairs->string || unsigned_number(equals + 1, pairs->number);
+            *ok = pairs->string || parse_unsigned(equals + 1, pairs->number);
             return true;
         }
     return false;
@@ -190,7 +190,7 @@ static bool read_extra(struct parser *s, const char *word, unsigned op, uint32_t
         return dh_text_word_find(e->table, word + n + 1, extra);
     if (e->string)
         *extra = dh_build_string(s->p, word + n + 1);
-    return e->string || unsigned_number(word + n + 1, extra);
+    return e->string || parse_unsigned(word + n + 1, extra);
 }
 
 /* ---- lines ---- */
@@ -200,9 +200,9 @@ static bool read_initial(struct parser *s)
     dh_value v;
     if (!s->bodies)
         return true;
-    if (s->words.n != 3 || !s->n_globals || !unsigned_number(s->words.at[1], &offset) ||
+    if (s->words.n != 3 || !s->n_globals || !parse_unsigned(s->words.at[1], &offset) ||
         !read_value(s, s->words.at[2], &v))
-        return wrong(s, "an initial value is `initial OFFSET VALUE`", NULL);
+        return report_syntax(s, "an initial value is `initial OFFSET VALUE`", NULL);
     dh_build_initial(s->p, s->n_globals - 1, offset, v);
     return true;
 }
@@ -215,7 +215,7 @@ static bool read_global_line(struct parser *s)
     if (s->bodies)
         return true;
     if (s->words.n < 2)
-        return wrong(s, "a global needs a name", NULL);
+        return report_syntax(s, "a global needs a name", NULL);
     g.name = dh_build_string(s->p, s->words.at[1]);
     const struct pair pairs[] = {{"size", &size, NULL},   {"source", NULL, &g.source}, {"type", NULL, &g.type},
                                  {"file", NULL, &g.file}, {"line", &g.line, NULL},     {0}};
@@ -224,7 +224,7 @@ static bool read_global_line(struct parser *s)
         if (dh_text_word_find(dh_text_words_global_flags, s->words.at[i], &flag))
             g.flags |= flag;
         else if (!read_pair(s, s->words.at[i], pairs, &ok) || !ok)
-            return wrong(s, "no such property of a global", s->words.at[i]);
+            return report_syntax(s, "no such property of a global", s->words.at[i]);
     }
     g.size = size;
     dh_build_global(s->p, &g);
@@ -238,11 +238,11 @@ static bool read_root(struct parser *s)
         return true;
     uint32_t f = s->words.n > 2 ? dh_program_find_function(s->p, s->words.at[2] + 1) : DH_NONE;
     if (f == DH_NONE || !dh_text_word_find(dh_text_words_roots, s->words.at[1], &kind))
-        return wrong(s, "a root is `root KIND @FUNCTION`", NULL);
+        return report_syntax(s, "a root is `root KIND @FUNCTION`", NULL);
     const struct pair pairs[] = {{"order", &order, NULL}, {0}};
     bool ok = true;
     if (s->words.n > 3 && (!read_pair(s, s->words.at[3], pairs, &ok) || !ok))
-        return wrong(s, "no such property of a root", s->words.at[3]);
+        return report_syntax(s, "no such property of a root", s->words.at[3]);
     dh_build_root(s->p, kind, f, order);
     return true;
 }
@@ -267,20 +267,20 @@ static bool read_function(struct parser *s)
     struct dh_function f = {.site = DH_NO_SITE};
     uint32_t r;
     if (s->words.n < 2)
-        return wrong(s, "a function needs a name", NULL);
+        return report_syntax(s, "a function needs a name", NULL);
     s->block = DH_NONE;
     if (s->bodies) {
         dh_build_body(s->p, s->n_functions++);
         for (size_t i = 2; i < s->words.n; i++)
             if (s->words.at[i][0] == 'r' && strchr("0123456789", s->words.at[i][1]) &&
                 !read_register(s, s->words.at[i], &r))
-                return wrong(s, "no such parameter", s->words.at[i]);
+                return report_syntax(s, "no such parameter", s->words.at[i]);
         return true;
     }
     f.name = dh_build_string(s->p, s->words.at[1]);
     for (size_t i = 2; i < s->words.n; i++)
         if (!read_function_word(s, &f, s->words.at[i]))
-            return wrong(s, "no such property of a function", s->words.at[i]);
+            return report_syntax(s, "no such property of a function", s->words.at[i]);
     s->n_functions++;
     dh_build_function(s->p, &f);
     return true;
@@ -289,7 +289,7 @@ static bool read_function(struct parser *s)
 /* "b3" */
 static bool read_block_number(const char *word, uint32_t *out)
 {
-    return word[0] == 'b' && unsigned_number(word + 1, out);
+    return word[0] == 'b' && parse_unsigned(word + 1, out);
 }
 
 static bool read_block(struct parser *s)
@@ -298,14 +298,14 @@ static bool read_block(struct parser *s)
     if (!s->bodies)
         return true;
     if (!s->n_functions || !read_block_number(s->words.at[0], &at) || at != s->block + 1)
-        return wrong(s, "blocks of a function are numbered from b0 on, in order", s->words.at[0]);
+        return report_syntax(s, "blocks of a function are numbered from b0 on, in order", s->words.at[0]);
     s->block = at;
     dh_build_block(s->p);
     for (size_t i = 1; i < s->words.n; i++) {
         if (i == 1 && strcmp(s->words.at[1], "->") == 0)
             continue;
         if (!read_block_number(s->words.at[i], &to))
-            return wrong(s, "no block", s->words.at[i]);
+            return report_syntax(s, "no block", s->words.at[i]);
         dh_build_edge(s->p, to);
     }
     return true;
@@ -323,12 +323,12 @@ static bool find_operation(const char *word, unsigned *op)
 
 struct details {
     struct dh_inst i;
-    struct dh_place place;
+    struct dh_source_location place;
 };
 
 static bool read_offset(const char *word, int64_t *offset)
 {
-    return strncmp(word, "offset=", 7) == 0 && number(word + 7, offset);
+    return strncmp(word, "offset=", 7) == 0 && parse_number(word + 7, offset);
 }
 
 static bool read_detail(struct parser *s, struct details *d, char *word)
@@ -369,7 +369,7 @@ static bool read_operands(struct parser *s, size_t first, unsigned op)
         else if (more && !strchr(word, '=') && read_value(s, word, &v))
             dh_build_operand(s->p, v);
         else if (!read_detail(s, &d, word))
-            return wrong(s, "neither a value nor a property of this instruction", word);
+            return report_syntax(s, "neither a value nor a property of this instruction", word);
         else
             more = false;
     }
@@ -393,14 +393,14 @@ static bool read_inst(struct parser *s)
     if (!s->bodies)
         return true;
     if (s->block == DH_NONE)
-        return wrong(s, "no line of a program", s->words.at[0]);
+        return report_syntax(s, "no line of a program", s->words.at[0]);
     if (s->words.n > 2 && strcmp(s->words.at[1], "=") == 0) {
         if (!read_register(s, s->words.at[0], &result))
-            return wrong(s, "no register", s->words.at[0]);
+            return report_syntax(s, "no register", s->words.at[0]);
         at = 2;
     }
     if (!find_operation(s->words.at[at], &op))
-        return wrong(s, "no such instruction", s->words.at[at]);
+        return report_syntax(s, "no such instruction", s->words.at[at]);
     dh_build_inst(s->p, op, result);
     return read_operands(s, at + 1, op);
 }
@@ -452,6 +452,6 @@ bool dh_program_parse(struct dh_program *p, const char *name, const char *text, 
             if (p->edges.at[p->blocks.at[b].succ + k] >= p->functions.at[p->blocks.at[b].function].n_blocks)
                 return dh_err_set(err, "%s: a block leads out of its function", name);
     dh_program_finish(p);
-    const char *why = dh_program_check(p);
+    const char *why = dh_program_verify(p);
     return !why || dh_err_set(err, "%s: %s", name, why);
 }

@@ -1,4 +1,4 @@
-/* Program -> text. */
+/* Printer of the text form. */
 #include "model/text.h"
 #include "model/text_words.h"
 
@@ -96,7 +96,7 @@ static void add_place(struct dh_str *out, const struct dh_program *p, uint32_t p
 {
     if (!place)
         return;
-    const struct dh_place *at = &p->places.at[place];
+    const struct dh_source_location *at = &p->places.at[place];
     add_text(out, p, "file", at->file);
     add_number(out, "line", at->line);
     add_number(out, "column", at->column);
@@ -134,7 +134,7 @@ void dh_inst_print(const struct dh_program *p, const struct dh_inst *i, struct d
 
 static void print_block(const struct dh_program *p, const struct dh_function *f, uint32_t number, struct dh_str *out)
 {
-    const struct dh_block *b = &p->blocks.at[f->block + number];
+    const struct dh_basic_block *b = &p->blocks.at[f->block + number];
     dh_str_addf(out, "b%u", number);
     for (uint32_t s = 0; s < b->n_succs; s++)
         dh_str_addf(out, "%s b%u", s ? "" : " ->", dh_successors(p, b)[s] - f->block);

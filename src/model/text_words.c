@@ -1,4 +1,4 @@
-/* The tables of words. */
+/* Keyword tables of the text form. */
 #include "model/text_words.h"
 
 #include "model/program.h"
@@ -27,14 +27,14 @@ const struct dh_text_word dh_text_words_order[] = {{"relaxed", DH_ORDER_RELAXED}
                                                    {"release", DH_ORDER_RELEASE}, {"acq_rel", DH_ORDER_ACQ_REL},
                                                    {"seq_cst", DH_ORDER_SEQ_CST}, {0}};
 const struct dh_text_word dh_text_words_inst_flags[] = {
-    {"volatile", DH_INST_VOLATILE}, {"zeroed", DH_INST_ZEROED}, {"timed", DH_INST_TIMED},     {"cast", DH_INST_CAST},
-    {"library", DH_INST_LIBRARY},   {"made", DH_INST_MADE},     {"bounded", DH_INST_BOUNDED}, {0}};
+    {"volatile", DH_INST_VOLATILE}, {"zeroed", DH_INST_ZEROED},  {"timed", DH_INST_TIMED},     {"cast", DH_INST_CAST},
+    {"library", DH_INST_LIBRARY},   {"made", DH_INST_SYNTHETIC}, {"bounded", DH_INST_BOUNDED}, {0}};
 const struct dh_text_word dh_text_words_function_flags[] = {{"external", DH_FUNCTION_EXTERNAL},
                                                             {"exported", DH_FUNCTION_EXPORTED},
                                                             {"address-taken", DH_FUNCTION_ADDRESS_TAKEN},
                                                             {"variadic", DH_FUNCTION_VARIADIC},
                                                             {"no-check", DH_FUNCTION_NO_CHECK},
-                                                            {"twice", DH_FUNCTION_TWICE},
+                                                            {"twice", DH_FUNCTION_RETURNS_TWICE},
                                                             {"no-return", DH_FUNCTION_NO_RETURN},
                                                             {"construction", DH_FUNCTION_CONSTRUCTION},
                                                             {0}};

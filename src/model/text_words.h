@@ -1,4 +1,4 @@
-/* Words of the text form, for printing and parsing alike. Layer: model, for its own files. */
+/* Keywords of the text form, for printing and parsing. Layer: model, for its own files. */
 #ifndef DH_MODEL_TEXT_WORDS_H
 #define DH_MODEL_TEXT_WORDS_H
 
@@ -18,7 +18,7 @@ extern const struct dh_text_word dh_text_words_binary[], dh_text_words_compare[]
 const char *dh_text_word_of(const struct dh_text_word *table, uint32_t value); /* "" = none */
 bool dh_text_word_find(const struct dh_text_word *table, const char *word, uint32_t *value);
 
-/* What `extra` of an instruction is and which key it goes by: NULL = a number by the key. */
+/* Meaning and key of `extra` of an instruction; no table: a number. */
 struct dh_text_extra {
     const char *key;
     const struct dh_text_word *table;

@@ -1,27 +1,27 @@
-/* Whose fault a wrong end is: of several suspicions that one schedule shows, those without which it would have ended
- * well. Layer: prove. One thread; every question is a process. */
+/* Blame: which of several suspicions in a failing schedule its wrong end is due to, by replays in which one of them is
+ * removed (delta debugging). Layer: prove. One thread; every replay is a process. */
 #ifndef DH_PROVE_BLAME_H
 #define DH_PROVE_BLAME_H
 
 #include "finding/finding.h"
 #include "prove/subject.h"
 
-/* Owns its decisions. `as` is borrowed. */
-struct dh_culprit {
+/* Owns `now`; borrows the rest of `as`. */
+struct dh_blame {
     struct dh_subject *s;
     struct dh_schedule as;
-    DH_VEC(struct dh_engine_decision) now; /* a schedule that still ends wrongly, in which less and less is broken */
-    int right;                             /* exit status of who ends well */
+    DH_VEC(struct dh_engine_decision) now; /* a schedule that still fails, with fewer violations */
+    int right;                             /* exit status of a correct run */
     uint64_t until_ns;
 };
 
-void dh_culprit_init(struct dh_culprit *c, struct dh_subject *s, const struct dh_schedule *wrong, int right,
-                     uint64_t until_ns);
-void dh_culprit_release(struct dh_culprit *c);
+void dh_blame_init(struct dh_blame *c, struct dh_subject *s, const struct dh_schedule *wrong, int right,
+                   uint64_t until_ns);
+void dh_blame_release(struct dh_blame *c);
 
-/* Does another thread come into the middle of what the finding (atomicity, view) says belongs together, and does the
- * program end well when it comes before or behind instead? If it still ends wrongly, that schedule is gone on with for
- * the next one that is asked about. What cannot be told is no. */
-bool dh_culprit_is(struct dh_culprit *c, const struct dh_finding *f);
+/* Does the schedule violate the atomicity of the finding (atomicity, view), and does the program end well when the
+ * other thread comes before or after the section instead? If it still fails, that schedule is used for the next
+ * finding. False when unknown. */
+bool dh_blame_finding(struct dh_blame *c, const struct dh_finding *f);
 
 #endif

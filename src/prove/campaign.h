@@ -1,5 +1,5 @@
-/* A campaign: which searches, in which order, within a budget of time; what they find is replayed with kernel threads
- * before it is called proven. Layer: prove. One thread; the searches are processes. */
+/* A campaign: searches for goals within a budget of time; an end that they find is proven when its schedule replays
+ * with kernel threads. Layer: prove. One thread; the searches are processes. */
 #ifndef DH_PROVE_CAMPAIGN_H
 #define DH_PROVE_CAMPAIGN_H
 
@@ -9,25 +9,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum dh_verdict {
-    DH_OPEN, /* not looked for yet */
-    DH_PROVEN,
-    DH_REFUTED,   /* every schedule within the bounds was tried */
-    DH_EXHAUSTED, /* every schedule there is was tried, as far as visible operations go */
-    DH_SPENT,     /* the budget came first */
-    DH_SKIPPED,   /* nothing that a search can look for, or another shard's */
+enum dh_goal_status {
+    DH_GOAL_OPEN, /* not searched yet */
+    DH_GOAL_PROVEN,
+    DH_GOAL_REFUTED,   /* every schedule within the bounds was tried */
+    DH_GOAL_EXHAUSTED, /* every schedule was tried, as far as visible operations differ */
+    DH_GOAL_SPENT,     /* the budget ended first */
+    DH_GOAL_SKIPPED,   /* no search can find it, or it is another shard's */
 };
 
-/* A finding that is to be proven. */
+/* A finding to be proven. */
 struct dh_goal {
     const struct dh_finding *finding;
-    enum dh_verdict verdict;
+    enum dh_goal_status verdict;
     uint64_t schedules;
-    char *why; /* words for the bounds, or why it was skipped; "" */
+    char *why; /* the bounds as text, or why it was skipped; "" */
 };
 
 struct dh_proof {
-    const struct dh_finding *finding; /* the goal's, or what the end is */
+    const struct dh_finding *finding; /* of the goal, or of the end */
     bool is_new;                      /* no goal */
     const struct dh_witness *witness;
     const struct dh_schedule *schedule;
@@ -41,19 +41,18 @@ struct dh_campaign_state {
     uint64_t schedules, steps, elapsed_ns, left_ns;
     uint32_t depth, threads, running;
     unsigned proven, goals, unconfirmed;
-    uint64_t pairs, both; /* of places that matter to each other: seen, and in both orders, by the widest search */
+    uint64_t pairs, both; /* dependent places: executed, and executed in both orders, by the widest search */
     const char *strategy;
 };
 
 struct dh_campaign_host {
-    /* Called now and then. */
+    /* Called periodically. */
     void (*progress)(void *arg, const struct dh_campaign_state *s);
-    /* Something is proven. False: it could not be kept; the campaign ends. */
+    /* False: the proof could not be stored; the campaign ends. */
     bool (*proven)(void *arg, const struct dh_proof *p);
-    /* At the end, of what schedules showed to be unordered without meeting it as a race: level observed. May be NULL.
-     */
+    /* At the end, for unordered accesses without a proven race: level observed. May be NULL. */
     void (*observed)(void *arg, const struct dh_finding *f);
-    /* Asked now and then: true ends the campaign with what it has. */
+    /* Polled: true ends the campaign. */
     bool (*interrupted)(void *arg);
     void *arg;
 };
@@ -63,33 +62,33 @@ struct dh_campaign_options {
     unsigned jobs;          /* processes at a time */
     unsigned shard, shards; /* this one of so many, from 0 */
     uint64_t seed;
-    const char *strategy;                /* only this one, or NULL */
-    uint32_t preemptions;                /* UINT32_MAX: no bound */
-    uint32_t depth;                      /* decisions per schedule; 0: the engine's */
-    uint64_t schedules;                  /* per search; 0: no limit */
-    const dh_engine_marks *marks;        /* per place: visible from the beginning, sections; or NULL */
-    const struct dh_adversary *judged;   /* outcomes that are right: others are looked for, and races only if it has a
-                                            memory model; or NULL */
-    bool spurious;                       /* condition waits may end by themselves */
-    bool first;                          /* ends with the first proof */
-    bool as_found;                       /* witnesses are not minimised */
-    bool no_prefix, no_hint, keep_first; /* for measurements: §3 without a part of it */
+    const char *strategy;                    /* only this one, or NULL */
+    uint32_t preemptions;                    /* UINT32_MAX: no bound */
+    uint32_t depth;                          /* decisions per schedule; 0: the engine's */
+    uint64_t schedules;                      /* per search; 0: no limit */
+    const dh_engine_marks *marks;            /* per place: visible from the beginning, sections; or NULL */
+    const struct dh_adversary_setup *judged; /* outcomes that are right: others are looked for, and races only if it has
+                                          a memory model; or NULL */
+    bool spurious;                           /* condition waits may end by themselves */
+    bool first;                              /* stop after the first proof */
+    bool as_found;                           /* witnesses are not minimised */
+    bool no_prefix, no_hint, keep_first;     /* for measurements: 002 §3 without a part of it */
 };
 
 struct dh_campaign_result {
-    enum dh_verdict verdict; /* of exploring without goals */
+    enum dh_goal_status verdict; /* without goals */
     uint64_t schedules, steps, elapsed_ns;
     uint64_t pairs, both;
     unsigned proven, unconfirmed;
-    unsigned traces, prefixes, by_prefix; /* schedules that were looked at; beginnings tried; proofs of those alone */
+    unsigned traces, prefixes, by_prefix; /* recorded schedules; prefixes tried; proofs by a prefix alone */
     uint32_t threads;
-    bool no_threads; /* the program ended without having created one */
+    bool no_threads; /* the program created none */
     bool interrupted;
     char *cannot; /* why nothing can be explored, or NULL */
-    char *bounds; /* what was tried, in words */
+    char *bounds; /* what was tried, as text */
 };
 
-/* What a campaign is about, for whoever carries out a part of it. Borrows everything. */
+/* Parameters of a campaign. Borrows everything. */
 struct dh_campaign_terms {
     struct dh_subject *s;
     const struct dh_campaign_options *o;
@@ -99,11 +98,14 @@ struct dh_campaign_terms {
     struct dh_campaign_result *out;
 };
 
-/* Goals are looked for one after the other; without any, everything is. False when no process could be started. */
+/* Searches for one goal after the other; without goals, for any defect. False when no process could be started. */
 bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, struct dh_goal *goals, size_t n,
                  const struct dh_campaign_host *host, struct dh_campaign_result *out, struct dh_err *err);
 void dh_campaign_result_release(struct dh_campaign_result *r);
 
-const char *dh_verdict_words(enum dh_verdict v);
+const char *dh_goal_status_words(enum dh_goal_status v);
+/* "2 proven; 120 schedules in 0.50 s ...": the result in one line. `goals`: how many it had. */
+void dh_campaign_summary(struct dh_str *out, const struct dh_campaign_result *r, const struct dh_campaign_options *o,
+                         size_t goals);
 
 #endif

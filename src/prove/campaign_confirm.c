@@ -1,36 +1,37 @@
-/* From a schedule that was found to one that is proven: with fewer switches, and replayed with kernel threads. */
-#include "prove/campaign_parts.h"
-#include "prove/ending.h"
+/* From an end that was found to a proof: minimise the schedule and replay it with kernel threads. */
+#include "base/alloc.h"
+#include "prove/campaign_internal.h"
+#include "prove/end_finding.h"
 #include "prove/minimise.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWITCHES_FINE = 8 }; /* of a witness: more are worth another search */
+enum { SWITCHES_FINE = 8 }; /* of a witness with more, a shorter one is searched for */
 #define SHORTEN_NS (150 * MS)
 #define PATIENCE (60000 * MS) /* of a replay */
 enum { REPLAYS_IN_DOUBT = 4 };
 
 /* ---- replaying ---- */
 
-/* The program, run with kernel threads, comes to that end, or to the same one earlier by other threads: that is
- * answered, owned by the caller. What it does behind it is cut off; the values that its accesses had become the
- * schedule's, whose caller releases them. NULL: it does not. */
-static struct dh_engine_found *replayed(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end)
+/* The end to which the schedule leads with kernel threads, if it is the same, or an equivalent one by other threads;
+ * owned by the caller; NULL: it is another. The schedule is cut after it and gets the values of its accesses, which its
+ * caller frees. */
+static struct dh_engine_found *replay(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end)
 {
     struct dh_replayed r;
     struct dh_err ignored = {0};
     const struct dh_engine_found *again = NULL;
-    unsigned how = c->of.o->judged && end->kind != DH_ENGINE_RACE ? DH_REPLAY_NO_RACES : 0;
-    if (dh_replay(&c->of.s->start, s, how, PATIENCE, &r, &ignored))
-        again = dh_replayed_find_like(&r, end);
+    unsigned how = c->terms.o->judged && end->kind != DH_ENGINE_RACE ? DH_REPLAY_NO_RACES : 0;
+    if (dh_replay(&c->terms.s->start, s, how, PATIENCE, &r, &ignored))
+        again = dh_replayed_find_equivalent(&r, end);
     if (again && again->n_decisions < s->n)
         s->n = again->n_decisions;
     if (again) {
         free((void *)s->values);
-        s->values = dh_values_of(again, s->n);
+        s->values = dh_replay_values(again, s->n);
     }
-    struct dh_engine_found *copy = again ? dh_campaign_copy(again, again->size) : NULL;
+    struct dh_engine_found *copy = again ? dh_found_end_copy(again, again->size) : NULL;
     dh_replayed_release(&r);
     dh_err_release(&ignored);
     return copy;
@@ -38,24 +39,24 @@ static struct dh_engine_found *replayed(struct campaign *c, struct dh_schedule *
 
 static struct dh_goal *goal_of(struct campaign *c, const char *id)
 {
-    for (size_t i = 0; i < c->of.n_goals; i++)
-        if (strcmp(c->of.goals[i].finding->id, id) == 0)
-            return &c->of.goals[i];
+    for (size_t i = 0; i < c->terms.n_goals; i++)
+        if (strcmp(c->terms.goals[i].finding->id, id) == 0)
+            return &c->terms.goals[i];
     return NULL;
 }
 
-/* Whether the beginning was all there was to it. */
-static const char *how_from_prefix(const struct dh_beginning *p, const struct dh_engine_found *end)
+static const char *prefix_strategy(const struct dh_witness_prefix *p, const struct dh_engine_found *end)
 {
     return end->n_decisions <= p->n ? "prefix" : "prefix and search";
 }
 
-static bool tell(struct campaign *c, const struct search *from, const struct dh_schedule *s,
-                 const struct dh_engine_found *end, const struct dh_engine_found *found, const struct dh_finding *f)
+static bool report_proof(struct campaign *c, const struct search_process *from, const struct dh_schedule *s,
+                         const struct dh_engine_found *end, const struct dh_engine_found *found,
+                         const struct dh_finding *f)
 {
     struct dh_goal *goal = goal_of(c, f->id);
     struct dh_witness w;
-    dh_subject_witness(c->of.s, s, end, f->id, &w);
+    dh_subject_make_witness(c->terms.s, s, end, f->id, &w);
     bool same_build = goal && strcmp(goal->finding->build, f->build) == 0;
     struct dh_proof p = {.finding = same_build ? goal->finding : f,
                          .is_new = !goal,
@@ -64,39 +65,37 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
                          .end = end,
                          .schedules = found->schedule,
                          .time_ns = dh_now_ns() - c->began_ns,
-                         .strategy =
-                             from->aim->prefix ? how_from_prefix(from->aim->prefix, found) : from->phase->strategy,
+                         .strategy = from->goal_search->prefix ? prefix_strategy(from->goal_search->prefix, found)
+                                                               : from->phase->strategy,
                          .steps_before = found->n_decisions,
-                         .switches_before = dh_switches(found->decisions, found->n_decisions),
-                         .switches = dh_switches(s->decisions, s->n)};
-    bool ok = c->of.host->proven(c->of.host->arg, &p);
+                         .switches_before = dh_schedule_switches(found->decisions, found->n_decisions),
+                         .switches = dh_schedule_switches(s->decisions, s->n)};
+    bool ok = c->terms.host->proven(c->terms.host->arg, &p);
     dh_witness_release(&w);
     if (goal)
-        goal->verdict = DH_PROVEN;
-    c->of.out->by_prefix += from->aim->prefix && found->n_decisions <= from->aim->prefix->n;
-    c->of.out->proven++;
+        goal->verdict = DH_GOAL_PROVEN;
+    c->terms.out->by_prefix += from->goal_search->prefix && found->n_decisions <= from->goal_search->prefix->n;
+    c->terms.out->proven++;
     c->failed = c->failed || !ok;
     return ok;
 }
 
-/* What was visible when that end was come to. Owned by the caller. */
-static dh_engine_marks *visible_for(const struct campaign *c, const struct search *from,
+/* Places that were visible in the schedule of that end. Owned by the caller. */
+static dh_engine_marks *visible_for(const struct campaign *c, const struct search_process *from,
                                     const struct dh_engine_found *end)
 {
-    const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
-    dh_engine_marks *visible = malloc((c->of.s->start.places + 1) * sizeof *visible);
-    if (!visible)
-        abort();
-    memcpy(visible, from->visible, c->of.s->start.places * sizeof *visible);
+    const struct dh_engine_progress *p = &dh_engine_process_region(from->control)->progress;
+    dh_engine_marks *visible = dh_xmalloc((c->terms.s->start.places + 1) * sizeof *visible);
+    memcpy(visible, from->visible, c->terms.s->start.places * sizeof *visible);
     for (uint32_t i = 0; i < end->visible_added && i < DH_ENGINE_ADDED; i++)
-        if (p->added[i] < c->of.s->start.places)
+        if (p->added[i] < c->terms.s->start.places)
             visible[p->added[i]] |= DH_ENGINE_VISIBLE;
     return visible;
 }
 
 /* ---- shortening ---- */
 
-/* A schedule under way to a witness: the end that was found, and what is left of its decisions. */
+/* A schedule that may become a witness: the end that was found, and its minimised decisions. */
 struct draft {
     struct dh_engine_found *end; /* owned */
     struct dh_engine_decision *decisions;
@@ -113,97 +112,97 @@ static void release_draft(struct draft *d)
 
 static struct draft draft_of(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like)
 {
-    struct draft d = {.end = dh_campaign_copy(end, end->size),
-                      .decisions = calloc(end->n_decisions + 1, sizeof *d.decisions)};
-    if (!d.end || !d.decisions)
-        abort();
+    struct draft d = {.end = dh_found_end_copy(end, end->size),
+                      .decisions = dh_xcalloc(end->n_decisions + 1, sizeof *d.decisions)};
     d.schedule = *like;
     d.schedule.decisions = d.decisions;
-    if (c->of.o->as_found) {
+    if (c->terms.o->as_found) {
         d.schedule.n = end->n_decisions;
         memcpy(d.decisions, end->decisions, end->n_decisions * sizeof *d.decisions);
     } else
-        d.schedule.n = dh_minimise(end->decisions, end->n_decisions, end, dh_subject_bytes, c->of.s, d.decisions);
+        d.schedule.n = dh_schedule_minimise(end->decisions, end->n_decisions, end, dh_subject_access_size, c->terms.s,
+                                            d.decisions);
     return d;
 }
 
 static uint32_t switches_of(const struct draft *d)
 {
-    return dh_switches(d->schedule.decisions, d->schedule.n);
+    return dh_schedule_switches(d->schedule.decisions, d->schedule.n);
 }
 
-/* The same end by fewer switches, from a schedule that is known to lead there: what the search for it came to last. */
+/* Searches for schedules to the same end with fewer switches; takes the last one found. */
 static bool shorten(struct campaign *c, const struct draft *from, struct draft *out)
 {
     const struct dh_engine_found *end = from->end, *f;
     struct phase p = {"shorten", (from->schedule.flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 0};
-    struct aim a = {.look_for = 1u << end->kind};
-    struct dh_work w = {.job = dh_campaign_job(c, &a, &p, SHORTEN_NS),
-                        .visible = from->schedule.visible,
-                        .prefix = from->schedule.decisions,
-                        .prefix_length = from->schedule.n,
-                        .found_bytes = sizeof *f + (2 * from->schedule.n + 1024) * sizeof *f->decisions,
-                        .output = DH_OUTPUT_NOWHERE};
+    struct goal_search a = {.look_for = 1u << end->kind};
+    struct dh_engine_request w = {.job = dh_campaign_job(c, &a, &p, SHORTEN_NS),
+                                  .visible = from->schedule.visible,
+                                  .prefix = from->schedule.decisions,
+                                  .prefix_length = from->schedule.n,
+                                  .found_bytes = sizeof *f + (2 * from->schedule.n + 1024) * sizeof *f->decisions,
+                                  .output = DH_OUTPUT_DISCARDED};
     w.adversary = from->schedule.adversary;
     w.job.flags = (w.job.flags & ~(uint32_t)DH_ENGINE_COVERAGE) | DH_ENGINE_ONLY_TARGET;
     w.job.target_signature = dh_engine_signature(end->kind, end->parties, end->n_parties, end->text);
     if (end->kind == DH_ENGINE_RACE)
         for (unsigned i = 0; i < 2; i++)
             w.job.target_place[i] = end->parties[i].place;
-    struct dh_control *control = dh_control_start(&c->of.s->start, &w, c->err);
+    struct dh_engine_process *control = dh_engine_process_start(&c->terms.s->start, &w, c->err);
     if (!control) {
         c->failed = true;
         return false;
     }
-    dh_control_wait(control, w.job.time_max_ns + OVERTIME);
-    struct dh_engine_control *region = dh_control_region(control);
+    dh_engine_process_wait(control, w.job.time_max_ns + OVERTIME);
+    struct dh_engine_control *region = dh_engine_process_region(control);
     struct dh_engine_found *found =
-        (f = dh_engine_found_at(region, 0)) ? dh_campaign_copy(f, region->found_size) : NULL;
-    dh_control_free(control);
+        (f = dh_engine_found_at(region, 0)) ? dh_found_end_copy(f, region->found_size) : NULL;
+    dh_engine_process_free(control);
     if (found)
         *out = draft_of(c, found, &from->schedule);
     free(found);
     return out->end && switches_of(out) < switches_of(from);
 }
 
-/* Does the schedule lead to the finding with kernel threads? Then that is told. What was seen not to do so once may do
- * it by chance: it has to several times. */
-static bool holds(struct campaign *c, struct search *from, struct dh_schedule *s, const struct dh_engine_found *end,
-                  const struct dh_engine_found *found, const char *id, bool doubted)
+/* Does the schedule lead to the finding with kernel threads? Then it is reported. After a failed replay a success may
+ * be chance: it must succeed several times. */
+static bool confirms(struct campaign *c, struct search_process *from, struct dh_schedule *s,
+                     const struct dh_engine_found *end, const struct dh_engine_found *found, const char *id,
+                     bool doubted)
 {
     bool same = true;
     for (unsigned left = doubted ? REPLAYS_IN_DOUBT : 1; left-- && same;) {
         struct dh_finding f;
-        struct dh_engine_found *again = replayed(c, s, end);
+        struct dh_engine_found *again = replay(c, s, end);
         if (!again)
             return false;
-        dh_ending_finding(&c->of.s->of, again, &f);
+        dh_end_finding(&c->terms.s->end_context, again, &f);
         same = strcmp(f.id, id) == 0;
         if (same && !left)
-            tell(c, from, s, again, found, &f);
+            report_proof(c, from, s, again, found, &f);
         dh_finding_release(&f);
         free(again);
     }
     return same;
 }
 
-/* The shortest schedule that holds with kernel threads: with fewer switches, minimised, as it was found. */
-bool dh_campaign_confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
+/* Tries the shortest schedule first: shortened, minimised, as it was found. */
+bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const struct dh_engine_found *end,
                          const struct dh_finding *f, bool doubted)
 {
     dh_engine_marks *visible = visible_for(c, from, end);
     struct dh_schedule whole = {.decisions = end->decisions,
                                 .n = end->n_decisions,
                                 .visible = visible,
-                                .flags = from->phase->flags | (c->of.o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
-    if (c->of.o->judged)
-        whole.adversary = *c->of.o->judged;
+                                .flags = from->phase->flags | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
+    if (c->terms.o->judged)
+        whole.adversary = *c->terms.o->judged;
     struct draft d = draft_of(c, end, &whole), shorter = {0};
-    bool is_long = !c->of.o->as_found && switches_of(&d) > SWITCHES_FINE;
-    bool ok =
-        (is_long && shorten(c, &d, &shorter) && holds(c, from, &shorter.schedule, shorter.end, end, f->id, doubted)) ||
-        holds(c, from, &d.schedule, end, end, f->id, doubted) ||
-        (!c->of.o->as_found && holds(c, from, &whole, end, end, f->id, doubted));
+    bool is_long = !c->terms.o->as_found && switches_of(&d) > SWITCHES_FINE;
+    bool ok = (is_long && shorten(c, &d, &shorter) &&
+               confirms(c, from, &shorter.schedule, shorter.end, end, f->id, doubted)) ||
+              confirms(c, from, &d.schedule, end, end, f->id, doubted) ||
+              (!c->terms.o->as_found && confirms(c, from, &whole, end, end, f->id, doubted));
     free((void *)whole.values);
     release_draft(&d);
     release_draft(&shorter);

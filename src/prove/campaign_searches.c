@@ -1,6 +1,7 @@
-/* Searches of a campaign, each a process: what they are told, what their ends say. */
+/* Search processes of a campaign: their jobs, progress, and what their final state means for the goal. */
+#include "base/alloc.h"
 #include "base/str.h"
-#include "prove/campaign_parts.h"
+#include "prove/campaign_internal.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -11,11 +12,11 @@ enum { FOUND = 24u << 20 }; /* bytes */
 
 /* ---- starting ---- */
 
-/* Reproducible whatever the machine does: by the campaign's seed, the shard and the number of the search. */
+/* Reproducible: from the seed of the campaign, the shard and the number of the search. Not a table hash. */
 static uint64_t next_seed(struct campaign *c)
 {
-    uint64_t x =
-        c->of.o->seed * 0x9e3779b97f4a7c15u + (c->job++ * c->of.o->shards + c->of.o->shard + 1) * 0xbf58476d1ce4e5b9u;
+    uint64_t x = c->terms.o->seed * 0x9e3779b97f4a7c15u +
+                 (c->job++ * c->terms.o->shards + c->terms.o->shard + 1) * 0xbf58476d1ce4e5b9u;
     x ^= x >> 31;
     x *= 0x94d049bb133111ebu;
     return (x ^ x >> 29) | 1;
@@ -24,29 +25,31 @@ static uint64_t next_seed(struct campaign *c)
 static bool is_wanted(const struct campaign *c, const struct phase *p)
 {
     return dh_strategy_by_name(p->strategy) &&
-           (!c->of.o->strategy || strcmp(p->strategy, "follow") == 0 || strcmp(c->of.o->strategy, p->strategy) == 0) &&
-           !(c->of.o->no_hint && strcmp(p->strategy, "directed") == 0);
+           (!c->terms.o->strategy || strcmp(p->strategy, "follow") == 0 ||
+            strcmp(c->terms.o->strategy, p->strategy) == 0) &&
+           !(c->terms.o->no_hint && strcmp(p->strategy, "directed") == 0);
 }
 
-struct dh_engine_job dh_campaign_job(struct campaign *c, const struct aim *a, const struct phase *p, uint64_t time_ns)
+struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_search *a, const struct phase *p,
+                                     uint64_t time_ns)
 {
     struct dh_engine_job j = {.mode = DH_ENGINE_EXPLORE,
                               .carrier = DH_ENGINE_AUTO,
                               .seed = next_seed(c),
-                              .schedules_max = c->of.o->schedules,
+                              .schedules_max = c->terms.o->schedules,
                               .time_max_ns = time_ns,
-                              .depth_max = c->of.o->depth,
-                              .preemptions_max = p->bound ? p->bound : c->of.o->preemptions,
-                              .flags = p->flags | DH_ENGINE_COVERAGE | (c->of.o->spurious ? DH_ENGINE_SPURIOUS : 0u),
+                              .depth_max = c->terms.o->depth,
+                              .preemptions_max = p->bound ? p->bound : c->terms.o->preemptions,
+                              .flags = p->flags | DH_ENGINE_COVERAGE | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u),
                               .look_for = a->look_for,
                               .target_held = UINT32_MAX,
-                              .shard = c->of.n_goals ? 0 : c->of.o->shard, /* goals are dealt out themselves */
-                              .shards = c->of.n_goals ? 1 : c->of.o->shards};
-    bool hinted = !c->of.o->no_hint;
+                              .shard = c->terms.n_goals ? 0 : c->terms.o->shard, /* goals are sharded instead */
+                              .shards = c->terms.n_goals ? 1 : c->terms.o->shards};
+    bool hinted = !c->terms.o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
-        j.target_held = c->of.o->keep_first ? UINT32_MAX : a->prefix->held;
-        j.target_frozen = c->of.o->keep_first ? 0 : a->prefix->frozen;
+        j.target_held = c->terms.o->keep_first ? UINT32_MAX : a->prefix->held;
+        j.target_frozen = c->terms.o->keep_first ? 0 : a->prefix->frozen;
         j.target_place[0] = a->prefix->place1;
         j.target_place[1] = a->prefix->place2;
         j.schedules_max = a->prefix->reaches ? 1 : 2000;
@@ -57,29 +60,28 @@ struct dh_engine_job dh_campaign_job(struct campaign *c, const struct aim *a, co
     return j;
 }
 
-static bool start_search(struct campaign *c, struct search *slot, struct aim *a, const struct phase *p)
+static bool start_search(struct campaign *c, struct search_process *slot, struct goal_search *a, const struct phase *p)
 {
     uint64_t now = dh_now_ns(), time_ns = a->budget_ns * p->percent / 100;
     uint64_t left = c->until_ns > now ? c->until_ns - now : 0;
-    if (c->of.o->strategy || a->next >= a->n_phases)
-        time_ns = a->budget_ns; /* nothing comes after it */
+    if (c->terms.o->strategy || a->next >= a->n_phases)
+        time_ns = a->budget_ns; /* the last phase */
     time_ns = time_ns < left ? time_ns : left;
-    struct dh_work w = {.job = dh_campaign_job(c, a, p, time_ns),
-                        .visible = a->visible,
-                        .found_bytes = FOUND,
-                        .output = DH_OUTPUT_NOWHERE};
-    if (c->of.o->judged)
-        w.adversary = *c->of.o->judged;
+    struct dh_engine_request w = {.job = dh_campaign_job(c, a, p, time_ns),
+                                  .visible = a->visible,
+                                  .found_bytes = FOUND,
+                                  .output = DH_OUTPUT_DISCARDED};
+    if (c->terms.o->judged)
+        w.adversary = *c->terms.o->judged;
     if (a->prefix) {
         w.prefix = a->prefix->decisions;
         w.prefix_length = a->prefix->n;
     }
-    *slot = (struct search){.phase = p, .aim = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
-    slot->visible = malloc((c->of.s->start.places + 1) * sizeof *slot->visible);
-    if (!slot->visible)
-        abort();
-    memcpy(slot->visible, a->visible, c->of.s->start.places * sizeof *slot->visible);
-    slot->control = dh_control_start(&c->of.s->start, &w, c->err);
+    *slot = (struct search_process){
+        .phase = p, .goal_search = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
+    slot->visible = dh_xmalloc((c->terms.s->start.places + 1) * sizeof *slot->visible);
+    memcpy(slot->visible, a->visible, c->terms.s->start.places * sizeof *slot->visible);
+    slot->control = dh_engine_process_start(&c->terms.s->start, &w, c->err);
     if (!slot->control) {
         free(slot->visible);
         c->failed = true;
@@ -90,17 +92,17 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
     return true;
 }
 
-static struct search *free_slot(struct campaign *c)
+static struct search_process *free_slot(struct campaign *c)
 {
-    for (unsigned i = 0; i < c->of.o->jobs; i++)
+    for (unsigned i = 0; i < c->terms.o->jobs; i++)
         if (!c->slots[i].control)
             return &c->slots[i];
     return NULL;
 }
 
-static void start_searches(struct campaign *c, struct aim *a)
+static void start_searches(struct campaign *c, struct goal_search *a)
 {
-    struct search *slot;
+    struct search_process *slot;
     while (!a->over && !c->failed && (slot = free_slot(c))) {
         while (a->next < a->n_phases && !is_wanted(c, &a->phases[a->next]))
             a->next++;
@@ -113,52 +115,52 @@ static void start_searches(struct campaign *c, struct aim *a)
 
 /* ---- while they run ---- */
 
-static void count(struct campaign *c, struct search *s)
+static void add_progress(struct campaign *c, struct search_process *s)
 {
-    const struct dh_engine_progress *p = &dh_control_region(s->control)->progress;
-    c->of.out->schedules += p->schedules - s->counted;
-    s->aim->schedules += p->schedules - s->counted;
-    c->of.out->steps += p->steps - s->counted_steps;
+    const struct dh_engine_progress *p = &dh_engine_process_region(s->control)->progress;
+    c->terms.out->schedules += p->schedules - s->counted;
+    s->goal_search->schedules += p->schedules - s->counted;
+    c->terms.out->steps += p->steps - s->counted_steps;
     s->counted = p->schedules;
     s->counted_steps = p->steps;
     c->depth = p->depth_most > c->depth ? p->depth_most : c->depth;
     c->threads = p->threads_most > c->threads ? p->threads_most : c->threads;
-    if (p->both > c->of.out->both || !c->of.out->pairs) {
-        c->of.out->pairs = p->pairs;
-        c->of.out->both = p->both;
+    if (p->both > c->terms.out->both || !c->terms.out->pairs) {
+        c->terms.out->pairs = p->pairs;
+        c->terms.out->both = p->both;
     }
 }
 
-void dh_campaign_end_search(struct campaign *c, struct search *s)
+void dh_campaign_end_search(struct campaign *c, struct search_process *s)
 {
-    dh_campaign_extend(c, s);
-    dh_control_free(s->control);
+    dh_campaign_keep_visible(c, s);
+    dh_engine_process_free(s->control);
     free(s->visible);
-    *s = (struct search){0};
+    *s = (struct search_process){0};
     c->running--;
 }
 
-static void note_cannot(struct campaign *c, const char *text)
+static void keep_cannot(struct campaign *c, const char *text)
 {
-    if (c->of.out->cannot)
+    if (c->terms.out->cannot)
         return;
-    char *words = dh_subject_explain(c->of.s, text);
-    c->of.out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
+    char *words = dh_subject_explain_places(c->terms.s, text);
+    c->terms.out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
     free(words);
 }
 
-/* Whether schedules were cut because they became too long. */
+/* Were schedules cut at the limit of depth? */
 static bool reached_depth(const struct dh_engine_control *r)
 {
     enum { ENGINES_OWN = 1000000 };
     return r->progress.depth_most >= (r->job.depth_max ? r->job.depth_max : ENGINES_OWN);
 }
 
-/* What its end says of what was looked for. */
-static void judge(struct campaign *c, struct search *s)
+/* What the final state of the process means for the goal. */
+static void take_final_state(struct campaign *c, struct search_process *s)
 {
-    const struct dh_engine_control *r = dh_control_region(s->control);
-    struct aim *a = s->aim;
+    const struct dh_engine_control *r = dh_engine_process_region(s->control);
+    struct goal_search *a = s->goal_search;
     char text[sizeof r->progress.text];
     memcpy(text, r->progress.text, sizeof text);
     text[sizeof text - 1] = 0;
@@ -171,52 +173,52 @@ static void judge(struct campaign *c, struct search *s)
         }
         break;
     case DH_ENGINE_NO_THREADS:
-        c->of.out->no_threads = a->over = true;
+        c->terms.out->no_threads = a->over = true;
         break;
     case DH_ENGINE_CANNOT:
-        note_cannot(c, text[0] ? text : "no reason is known");
+        keep_cannot(c, text[0] ? text : "no reason is known");
         break;
     case DH_ENGINE_STARTING:
-        note_cannot(c, "the program ended before the engine was ready");
+        keep_cannot(c, "the program ended before the engine was ready");
         break;
     }
 }
 
-static void look_after(struct campaign *c, struct search *s)
+static void supervise(struct campaign *c, struct search_process *s)
 {
-    bool was_over = s->aim->over;
-    bool has_ended = dh_control_ended(s->control);
-    dh_campaign_read_found(c, s);
-    count(c, s);
+    bool was_over = s->goal_search->over;
+    bool has_ended = dh_engine_process_ended(s->control);
+    dh_campaign_read_ends(c, s);
+    add_progress(c, s);
     if (has_ended) {
-        judge(c, s);
+        take_final_state(c, s);
         dh_campaign_end_search(c, s);
         return;
     }
-    if (s->aim->over || c->stop)
-        dh_control_stop(s->control);
-    /* Those that are of no use any more need not be waited for. */
-    if (dh_now_ns() > s->deadline_ns || (s->aim->over && was_over))
+    if (s->goal_search->over || c->stop)
+        dh_engine_process_stop(s->control);
+    /* A search whose goal is over is not waited for. */
+    if (dh_now_ns() > s->deadline_ns || (s->goal_search->over && was_over))
         dh_campaign_end_search(c, s);
 }
 
-static void tell_progress(struct campaign *c)
+static void report_progress(struct campaign *c)
 {
     uint64_t now = dh_now_ns();
-    struct dh_campaign_state s = {.schedules = c->of.out->schedules,
-                                  .steps = c->of.out->steps,
+    struct dh_campaign_state s = {.schedules = c->terms.out->schedules,
+                                  .steps = c->terms.out->steps,
                                   .elapsed_ns = now - c->began_ns,
                                   .left_ns = c->until_ns > now ? c->until_ns - now : 0,
                                   .depth = c->depth,
                                   .threads = c->threads,
                                   .running = c->running,
-                                  .proven = c->of.out->proven,
-                                  .goals = (unsigned)c->of.n_goals,
-                                  .unconfirmed = c->of.out->unconfirmed,
-                                  .pairs = c->of.out->pairs,
-                                  .both = c->of.out->both,
+                                  .proven = c->terms.out->proven,
+                                  .goals = (unsigned)c->terms.n_goals,
+                                  .unconfirmed = c->terms.out->unconfirmed,
+                                  .pairs = c->terms.out->pairs,
+                                  .both = c->terms.out->both,
                                   .strategy = c->strategy ? c->strategy : ""};
-    c->of.host->progress(c->of.host->arg, &s);
+    c->terms.host->progress(c->terms.host->arg, &s);
 }
 
 bool dh_campaign_time_left(const struct campaign *c)
@@ -224,20 +226,20 @@ bool dh_campaign_time_left(const struct campaign *c)
     return !c->failed && !c->stop && dh_now_ns() < c->until_ns;
 }
 
-void dh_campaign_pursue(struct campaign *c, struct aim *a)
+void dh_campaign_pursue(struct campaign *c, struct goal_search *a)
 {
     a->began_ns = dh_now_ns();
     for (;;) {
-        if (c->of.host->interrupted(c->of.host->arg))
-            c->stop = c->of.out->interrupted = true;
+        if (c->terms.host->interrupted(c->terms.host->arg))
+            c->stop = c->terms.out->interrupted = true;
         if (dh_campaign_time_left(c) && dh_now_ns() - a->began_ns < a->budget_ns)
             start_searches(c, a);
         if (!c->running)
             break;
-        for (unsigned i = 0; i < c->of.o->jobs; i++)
+        for (unsigned i = 0; i < c->terms.o->jobs; i++)
             if (c->slots[i].control)
-                look_after(c, &c->slots[i]);
-        tell_progress(c);
+                supervise(c, &c->slots[i]);
+        report_progress(c);
         nanosleep(&(struct timespec){0, 500000}, NULL);
     }
 }

@@ -1,19 +1,21 @@
 #include "prove/minimise.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What decisions have in common is a key: memory by lines of 64 bytes, synchronisation by object, threads by index.
- * Of two decisions with one key, one of which changes it, the order counts. Where it is not known what else a decision
- * touches (the mutex of a wait, the source of a copy), more is taken than there may be. */
+/* Dependence: decisions with a key in common, one of which changes it, keep their order. Keys are lines of memory of 64
+ * bytes, synchronisation objects, threads. Where it is unknown what else a decision touches (the mutex of a wait, the
+ * source of a copy), more dependence is assumed. */
 
 enum { LINE = 64, LINES_MOST = 64, DECISIONS_MOST = 200000 };
 enum space { MEMORY, OBJECT, THREAD, CLOCK, OUTSIDE, ALL };
 
-uint32_t dh_switches(const struct dh_engine_decision *d, uint32_t n)
+uint32_t dh_schedule_switches(const struct dh_engine_decision *d, uint32_t n)
 {
     uint32_t switches = 0;
     for (uint32_t i = 1; i < n; i++)
@@ -22,10 +24,8 @@ uint32_t dh_switches(const struct dh_engine_decision *d, uint32_t n)
 }
 
 struct key_state {
-    uint64_t key;
-    bool used;
     uint32_t last_change;   /* decision + 1 */
-    DH_VEC(uint32_t) looks; /* since then */
+    DH_VEC(uint32_t) reads; /* since then */
 };
 
 struct edges {
@@ -43,8 +43,8 @@ struct order {
     uint32_t threads;
     uint32_t (*bytes_of)(void *arg, uint32_t place);
     void *arg;
-    struct key_state *keys; /* open addressing */
-    size_t cap, used;
+    struct dh_u64_map keys; /* to numbers of `states` */
+    DH_VEC(struct key_state) states;
     struct edges *edges;      /* per decision: those that must come before */
     DH_VEC(struct held) held; /* mutexes */
     bool *kept;
@@ -54,39 +54,15 @@ struct order {
 
 static uint64_t key_of(enum space space, uint64_t what)
 {
-    return (what << 3 | space) * 0x9e3779b97f4a7c15u;
-}
-
-static struct key_state *state_of(struct order *o, uint64_t key);
-
-static void grow(struct order *o)
-{
-    struct key_state *old = o->keys;
-    size_t n = o->cap;
-    o->cap = n ? 2 * n : 256;
-    o->keys = calloc(o->cap, sizeof *o->keys);
-    if (!o->keys)
-        abort();
-    o->used = 0;
-    for (size_t i = 0; i < n; i++)
-        if (old[i].used)
-            *state_of(o, old[i].key) = old[i];
-    free(old);
+    return what << 3 | space;
 }
 
 static struct key_state *state_of(struct order *o, uint64_t key)
 {
-    if (2 * o->used >= o->cap)
-        grow(o);
-    size_t i = (key >> 20) & (o->cap - 1);
-    while (o->keys[i].used && o->keys[i].key != key)
-        i = (i + 1) & (o->cap - 1);
-    if (!o->keys[i].used) {
-        o->keys[i].used = true;
-        o->keys[i].key = key;
-        o->used++;
-    }
-    return &o->keys[i];
+    uint32_t i = dh_u64_map_number(&o->keys, key);
+    if (i == o->states.n)
+        dh_vec_push(&o->states, (struct key_state){0});
+    return &o->states.at[i];
 }
 
 static void touch(struct order *o, uint32_t i, uint64_t key, bool changes)
@@ -95,13 +71,13 @@ static void touch(struct order *o, uint32_t i, uint64_t key, bool changes)
     if (k->last_change && k->last_change - 1 != i)
         dh_vec_push(&o->edges[i].before, k->last_change - 1);
     if (!changes) {
-        dh_vec_push(&k->looks, i);
+        dh_vec_push(&k->reads, i);
         return;
     }
-    for (size_t l = 0; l < k->looks.n; l++)
-        if (k->looks.at[l] != i)
-            dh_vec_push(&o->edges[i].before, k->looks.at[l]);
-    k->looks.n = 0;
+    for (size_t l = 0; l < k->reads.n; l++)
+        if (k->reads.at[l] != i)
+            dh_vec_push(&o->edges[i].before, k->reads.at[l]);
+    k->reads.n = 0;
     k->last_change = i + 1;
 }
 
@@ -124,7 +100,7 @@ static void hold(struct order *o, uint32_t thread, uint64_t object)
     dh_vec_push(&o->held, h);
 }
 
-static void let_go(struct order *o, uint32_t thread, uint64_t object)
+static void unhold(struct order *o, uint32_t thread, uint64_t object)
 {
     for (size_t i = o->held.n; i-- > 0;)
         if (o->held.at[i].thread == thread && o->held.at[i].object == object) {
@@ -133,7 +109,7 @@ static void let_go(struct order *o, uint32_t thread, uint64_t object)
         }
 }
 
-/* A wait gives up one of the locks that its thread holds, and takes it again. */
+/* A wait releases one of the locks that its thread holds, and acquires it again. */
 static void touch_held(struct order *o, uint32_t i)
 {
     for (size_t h = 0; h < o->held.n; h++)
@@ -190,11 +166,11 @@ static void add_decision(struct order *o, uint32_t i)
     if (d->kind == DH_STEP_LOCK)
         hold(o, d->thread, d->object);
     if (d->kind == DH_STEP_UNLOCK)
-        let_go(o, d->thread, d->object);
+        unhold(o, d->thread, d->object);
     touch(o, i, key_of(ALL, 0), everything);
 }
 
-/* ---- what is needed ---- */
+/* ---- which decisions are needed ---- */
 
 static bool is_party(const struct dh_engine_found *end, uint32_t thread)
 {
@@ -204,7 +180,7 @@ static bool is_party(const struct dh_engine_found *end, uint32_t thread)
     return false;
 }
 
-/* A deadlock is one only when everybody else has ended; of the others only what the parties come from matters. */
+/* A deadlock needs all other threads to have ended; of other ends only what the parties depend on matters. */
 static bool needs_all(const struct dh_engine_found *end)
 {
     return end->kind == DH_ENGINE_DEADLOCK || end->kind == DH_ENGINE_LOST_WAKE || end->kind == DH_ENGINE_HANG ||
@@ -213,10 +189,8 @@ static bool needs_all(const struct dh_engine_found *end)
 
 static void keep_needed(struct order *o, const struct dh_engine_found *end)
 {
-    bool *needed = calloc(o->threads, sizeof *needed);
+    bool *needed = dh_xcalloc(o->threads, sizeof *needed);
     bool all = needs_all(end);
-    if (!needed)
-        abort();
     for (uint32_t i = o->n; i-- > 0;) {
         const struct dh_engine_decision *d = &o->d[i];
         o->kept[i] = o->kept[i] || all || needed[d->thread] || is_party(end, d->thread);
@@ -229,19 +203,17 @@ static void keep_needed(struct order *o, const struct dh_engine_found *end)
     free(needed);
 }
 
-/* ---- in which order ---- */
+/* ---- linearisation with few switches ---- */
 
-struct line {
+struct linearisation {
     bool *done;
     uint32_t *next; /* per thread: its next decision, or n */
 };
 
 static void chain_threads(struct order *o)
 {
-    o->after = calloc(o->n, sizeof *o->after);
-    o->first = calloc(o->threads, sizeof *o->first);
-    if (!o->after || !o->first)
-        abort();
+    o->after = dh_xcalloc(o->n, sizeof *o->after);
+    o->first = dh_xcalloc(o->threads, sizeof *o->first);
     for (uint32_t t = 0; t < o->threads; t++)
         o->first[t] = o->n;
     for (uint32_t i = o->n; i-- > 0;)
@@ -261,8 +233,8 @@ static bool is_ready(const struct order *o, const bool *done, uint32_t i)
     return true;
 }
 
-/* How far the thread gets by itself. */
-static uint32_t reach(const struct order *o, struct line *l, uint32_t thread)
+/* How many decisions the thread can make before another one must run. */
+static uint32_t reach(const struct order *o, struct linearisation *l, uint32_t thread)
 {
     uint32_t length = 0;
     DH_VEC(uint32_t) tried = {0};
@@ -277,8 +249,8 @@ static uint32_t reach(const struct order *o, struct line *l, uint32_t thread)
     return length;
 }
 
-/* Whoever gets farthest goes next. */
-static uint32_t whose_turn(const struct order *o, struct line *l)
+/* Greedy: the thread that gets farthest. */
+static uint32_t next_thread(const struct order *o, struct linearisation *l)
 {
     uint32_t best = UINT32_MAX, farthest = 0;
     for (uint32_t t = 0; t < o->threads; t++) {
@@ -293,12 +265,10 @@ static uint32_t whose_turn(const struct order *o, struct line *l)
 
 static uint32_t linearise(const struct order *o, struct dh_engine_decision *out)
 {
-    struct line l = {calloc(o->n + 1, sizeof *l.done), calloc(o->threads, sizeof *l.next)};
+    struct linearisation l = {dh_xcalloc(o->n + 1, sizeof *l.done), dh_xcalloc(o->threads, sizeof *l.next)};
     uint32_t n = 0, t;
-    if (!l.done || !l.next)
-        abort();
     memcpy(l.next, o->first, o->threads * sizeof *l.next);
-    while ((t = whose_turn(o, &l)) != UINT32_MAX)
+    while ((t = next_thread(o, &l)) != UINT32_MAX)
         while (is_ready(o, l.done, l.next[t])) {
             l.done[l.next[t]] = true;
             out[n++] = o->d[l.next[t]];
@@ -313,18 +283,20 @@ static void release(struct order *o)
 {
     for (uint32_t i = 0; i < o->n; i++)
         dh_vec_release(&o->edges[i].before);
-    for (size_t i = 0; i < o->cap; i++)
-        dh_vec_release(&o->keys[i].looks);
+    for (size_t i = 0; i < o->states.n; i++)
+        dh_vec_release(&o->states.at[i].reads);
+    dh_vec_release(&o->states);
+    dh_u64_map_release(&o->keys);
     dh_vec_release(&o->held);
     free(o->edges);
-    free(o->keys);
     free(o->kept);
     free(o->after);
     free(o->first);
 }
 
-uint32_t dh_minimise(const struct dh_engine_decision *d, uint32_t n, const struct dh_engine_found *end,
-                     uint32_t (*bytes_of)(void *arg, uint32_t place), void *arg, struct dh_engine_decision *out)
+uint32_t dh_schedule_minimise(const struct dh_engine_decision *d, uint32_t n, const struct dh_engine_found *end,
+                              uint32_t (*bytes_of)(void *arg, uint32_t place), void *arg,
+                              struct dh_engine_decision *out)
 {
     struct order o = {.d = d, .n = n, .bytes_of = bytes_of, .arg = arg};
     for (uint32_t i = 0; i < n; i++)
@@ -333,10 +305,8 @@ uint32_t dh_minimise(const struct dh_engine_decision *d, uint32_t n, const struc
         memcpy(out, d, n * sizeof *d);
         return n;
     }
-    o.edges = calloc(n, sizeof *o.edges);
-    o.kept = calloc(n, sizeof *o.kept);
-    if (!o.edges || !o.kept)
-        abort();
+    o.edges = dh_xcalloc(n, sizeof *o.edges);
+    o.kept = dh_xcalloc(n, sizeof *o.kept);
     for (uint32_t i = 0; i < n; i++)
         add_decision(&o, i);
     keep_needed(&o, end);

@@ -1,5 +1,5 @@
-/* A schedule with fewer context switches that leads to the same end. Layer: prove. What is answered holds if the
- * program's threads meet only where decisions say so; that it does is for a replay to show. */
+/* Minimising a schedule: one with fewer decisions and context switches, equivalent by dependence of its steps. Layer:
+ * prove. A replay must confirm it, since threads may interfere by accesses that are no steps. */
 #ifndef DH_PROVE_MINIMISE_H
 #define DH_PROVE_MINIMISE_H
 
@@ -8,13 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How often another thread goes on. */
-uint32_t dh_switches(const struct dh_engine_decision *d, uint32_t n);
+/* Number of context switches. */
+uint32_t dh_schedule_switches(const struct dh_engine_decision *d, uint32_t n);
 
-/* Leaves out what neither party waits for or depends on, and lets each thread go on for as long as the others allow.
- * `bytes_of` tells how many bytes an access of a place touches at most; 0: not known. Answers the new length, and in
- * `out` (room for n) the schedule. */
-uint32_t dh_minimise(const struct dh_engine_decision *d, uint32_t n, const struct dh_engine_found *end,
-                     uint32_t (*bytes_of)(void *arg, uint32_t place), void *arg, struct dh_engine_decision *out);
+/* Leaves out decisions on which no party of the end depends, and lets each thread run for as long as dependence allows.
+ * `bytes_of`: bytes that an access at a place touches at most; 0: unknown. Returns the new length, and in `out` (room
+ * for n) the schedule. */
+uint32_t dh_schedule_minimise(const struct dh_engine_decision *d, uint32_t n, const struct dh_engine_found *end,
+                              uint32_t (*bytes_of)(void *arg, uint32_t place), void *arg,
+                              struct dh_engine_decision *out);
 
 #endif

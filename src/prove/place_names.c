@@ -1,5 +1,7 @@
 #include "prove/place_names.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "event/engine.h"
@@ -15,14 +17,11 @@ struct dh_place_names {
     struct dh_known_module *module;
     struct dh_known_module *libraries[DH_ENGINE_LIBRARIES]; /* NULL: not known */
     const struct dh_site_table *sites;
-    char **names; /* per place */
-    uint32_t n;
-    uint32_t *index; /* open addressing by name: place + 1 */
-    size_t cap;
-    DH_VEC(char *) others; /* names of what is no place of ours */
+    struct dh_string_map names; /* number of a name: the place */
+    DH_VEC(char *) others;      /* names of numbers that are no places of the variant */
 };
 
-/* `place` becomes the module's own. */
+/* `place` becomes the module's own number. */
 static struct dh_known_module *module_of(const struct dh_place_names *p, uint32_t *place)
 {
     if (*place < DH_PLACES_OF_EXECUTABLE)
@@ -52,31 +51,15 @@ void dh_place_names_library(struct dh_place_names *p, uint32_t n, const char *pa
         p->libraries[n] = dh_modules_get(p->modules, path, any);
 }
 
-static size_t hash(const char *text)
-{
-    size_t h = 1469598103934665603u;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return h;
-}
-
-static uint32_t *slot_of(const struct dh_place_names *p, const char *name)
-{
-    size_t i = hash(name) & (p->cap - 1);
-    while (p->index[i] && strcmp(p->names[p->index[i] - 1], name) != 0)
-        i = (i + 1) & (p->cap - 1);
-    return &p->index[i];
-}
-
-static void add_name(struct dh_place_names *p, uint32_t place, const char *site)
+static void add_name(struct dh_place_names *p, const char *site)
 {
     char *name = dh_strdup(site);
-    for (unsigned k = 2; *slot_of(p, name); k++) {
+    for (unsigned k = 2; dh_string_map_find(&p->names, name); k++) {
         free(name);
         name = dh_format("%s@%u", site, k);
     }
-    p->names[place] = name;
-    *slot_of(p, name) = place + 1;
+    dh_string_map_number(&p->names, name);
+    free(name);
 }
 
 struct dh_place_names *dh_place_names_new(struct dh_modules *modules, const char *variant)
@@ -85,24 +68,16 @@ struct dh_place_names *dh_place_names_new(struct dh_modules *modules, const char
     struct dh_known_module *m = dh_modules_get(modules, variant, any);
     if (!dh_known_sites(m))
         return NULL;
-    struct dh_place_names *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct dh_place_names *p = dh_xcalloc(1, sizeof *p);
     p->modules = modules;
     p->module = m;
     p->sites = dh_known_sites(m);
-    p->n = p->sites->n_sites + dh_known_places(m)->n_places;
-    for (p->cap = 64; p->cap < 2 * (size_t)p->n;)
-        p->cap *= 2;
-    p->names = calloc(p->n + 1, sizeof *p->names);
-    p->index = calloc(p->cap, sizeof *p->index);
-    if (!p->names || !p->index)
-        abort();
-    for (uint32_t i = 0; i < p->n; i++) {
+    uint32_t n = p->sites->n_sites + dh_known_places(m)->n_places;
+    for (uint32_t i = 0; i < n; i++) {
         const struct dh_site_table *t;
         const struct dh_site *s = dh_place_names_site(p, i, &t);
         char *number = dh_format(PLACE "%u", i);
-        add_name(p, i, s && *dh_site_string(t, s->name) ? dh_site_string(t, s->name) : number);
+        add_name(p, s && *dh_site_string(t, s->name) ? dh_site_string(t, s->name) : number);
         free(number);
     }
     return p;
@@ -112,25 +87,22 @@ void dh_place_names_free(struct dh_place_names *p)
 {
     if (!p)
         return;
-    for (uint32_t i = 0; i < p->n; i++)
-        free(p->names[i]);
     for (size_t i = 0; i < p->others.n; i++)
         free(p->others.at[i]);
     dh_vec_release(&p->others);
-    free(p->names);
-    free(p->index);
+    dh_string_map_release(&p->names);
     free(p);
 }
 
 uint32_t dh_place_names_count(const struct dh_place_names *p)
 {
-    return p->n;
+    return p->names.n;
 }
 
 const char *dh_place_names_name(struct dh_place_names *p, uint32_t place)
 {
-    if (place < p->n)
-        return p->names[place];
+    if (place < p->names.n)
+        return p->names.at[place].key;
     if (place == UINT32_MAX)
         return "?";
     char *name = dh_format(PLACE "%u", place);
@@ -145,10 +117,10 @@ const char *dh_place_names_name(struct dh_place_names *p, uint32_t place)
 
 bool dh_place_names_find(struct dh_place_names *p, const char *name, uint32_t *place)
 {
-    uint32_t found = *slot_of(p, name);
+    uint32_t found = dh_string_map_seek(&p->names, name);
     char rest;
-    if (found) {
-        *place = found - 1;
+    if (found != DH_ABSENT) {
+        *place = found;
         return true;
     }
     if (strcmp(name, "?") == 0) {
@@ -158,7 +130,7 @@ bool dh_place_names_find(struct dh_place_names *p, const char *name, uint32_t *p
     return sscanf(name, PLACE "%u%c", place, &rest) == 1;
 }
 
-/* As finding/resolve.c names it: both halves of an update bear the name of the writing. */
+/* As in finding/resolve.c: both halves of an update have the name of the write. */
 static bool is_reading_half(const struct dh_site *r, const struct dh_site *w)
 {
     return r->op == DH_OP_READ && w->op == DH_OP_WRITE && r->line && r->line == w->line && r->column == w->column &&
@@ -183,7 +155,7 @@ unsigned dh_place_names_mark(const struct dh_place_names *p, const char *site, u
         if (p->sites->sites[i].op == DH_OP_WRITE &&
             strcmp(dh_site_string(p->sites, p->sites->sites[i].name), site) == 0)
             dh_vec_push(&writes, &p->sites->sites[i]);
-    for (uint32_t i = 0; i < p->n; i++) {
+    for (uint32_t i = 0; i < p->names.n; i++) {
         const struct dh_site_table *t;
         const struct dh_site *s = dh_place_names_site(p, i, &t);
         if (!s || (strcmp(dh_site_string(t, s->name), site) != 0 && !is_half_of(s, &writes)))

@@ -1,4 +1,4 @@
-/* Section files in terms of places. */
+/* Section files resolved to places. */
 #include "base/str.h"
 #include "event/engine.h"
 #include "event/sections.h"
@@ -28,7 +28,7 @@ static unsigned role_of(const struct dh_section_point *at)
            (at->section + 1) << (begins ? DH_ENGINE_SECTION_ENTRY_SHIFT : DH_ENGINE_SECTION_END_SHIFT);
 }
 
-/* Wherever the site was inlined to. */
+/* At all copies of the site that inlining made. */
 static bool mark_point(struct dh_place_names *p, const struct dh_sections *s, const struct dh_section_point *at,
                        dh_engine_marks *visible, struct dh_err *err)
 {
@@ -53,7 +53,8 @@ static bool is_named(const struct dh_sections *s, const char *variable)
     return false;
 }
 
-static bool mark(struct dh_place_names *p, const struct dh_sections *s, dh_engine_marks *visible, struct dh_err *err)
+static bool mark_sections(struct dh_place_names *p, const struct dh_sections *s, dh_engine_marks *visible,
+                          struct dh_err *err)
 {
     if (s->n_sections > SECTIONS)
         return dh_err_set(err, "%u sections; at most %d can be looked at", s->n_sections, SECTIONS);
@@ -79,7 +80,7 @@ bool dh_place_names_sections(struct dh_place_names *p, const char *path, dh_engi
         return false;
     bool ok = dh_sections_read(&s, (const char *)b.at, b.n, allocate, &e) ||
               dh_err_set(err, "%s:%u:%u: %s", path, e.line, e.column, e.text);
-    ok = ok && mark(p, &s, visible, err);
+    ok = ok && mark_sections(p, &s, visible, err);
     dh_bytes_release(&b);
     return ok;
 }

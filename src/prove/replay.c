@@ -1,6 +1,7 @@
 #include "prove/replay.h"
 
-#include "prove/ending.h"
+#include "base/alloc.h"
+#include "prove/end_finding.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +10,16 @@
 
 enum { OUTPUT_MOST = 1 << 20, FOUND = 64u << 10, LOOSE_FOUND = 40u << 20, LOOSE_DEPTH = 20000 };
 
-static struct dh_work work_of(const struct dh_schedule *s, unsigned how, uint64_t patience_ns)
+static struct dh_engine_request work_of(const struct dh_schedule *s, unsigned how, uint64_t patience_ns)
 {
-    struct dh_work w = {.visible = s->visible,
-                        .adversary = s->adversary,
-                        .prefix = s->decisions,
-                        .prefix_length = s->n,
-                        .found_bytes = how & DH_REPLAY_LOOSE
-                                           ? LOOSE_FOUND
-                                           : FOUND + 2 * (s->n + 64) * (sizeof *s->decisions + sizeof *s->values),
-                        .output = how & DH_REPLAY_SHOW ? DH_OUTPUT_OURS : DH_OUTPUT_NOWHERE};
+    struct dh_engine_request w = {
+        .visible = s->visible,
+        .adversary = s->adversary,
+        .prefix = s->decisions,
+        .prefix_length = s->n,
+        .found_bytes =
+            how & DH_REPLAY_LOOSE ? LOOSE_FOUND : FOUND + 2 * (s->n + 64) * (sizeof *s->decisions + sizeof *s->values),
+        .output = how & DH_REPLAY_SHOW ? DH_OUTPUT_INHERITED : DH_OUTPUT_DISCARDED};
     w.job = (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
                                    .carrier = DH_ENGINE_KERNEL_THREADS,
                                    .seed = 1,
@@ -53,16 +54,11 @@ static void read_ends(struct dh_engine_control *c, struct dh_replayed *out)
 {
     const struct dh_engine_found *f;
     for (uint64_t at = 0; (f = dh_engine_found_at(c, at));) {
-        uint32_t size = f->size;
-        if (size < sizeof *f || size > c->found_size - at || size % 8)
-            return;
-        struct dh_engine_found *copy = malloc(size);
+        struct dh_engine_found *copy = dh_found_end_copy(f, c->found_size - at);
         if (!copy)
-            abort();
-        memcpy(copy, f, size);
-        copy->text[DH_ENGINE_TEXT - 1] = 0;
+            return;
         dh_vec_push(&out->ends, copy);
-        at += size;
+        at += copy->size;
     }
 }
 
@@ -74,33 +70,30 @@ static void read_region(struct dh_engine_control *c, struct dh_replayed *out)
     out->diverged = c->progress.diverged;
     memcpy(out->text, c->progress.text, sizeof out->text);
     out->text[sizeof out->text - 1] = 0;
-    out->progress = malloc(sizeof *out->progress);
-    if (!out->progress)
-        abort();
-    *out->progress = c->progress;
+    out->progress = dh_xmemdup(&c->progress, sizeof c->progress);
     read_ends(c, out);
 }
 
-bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
+bool dh_replay(const struct dh_subject_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
                struct dh_replayed *out, struct dh_err *err)
 {
-    struct dh_work work = work_of(s, how, patience_ns);
+    struct dh_engine_request work = work_of(s, how, patience_ns);
     int file = -1;
     *out = (struct dh_replayed){0};
     if (how & DH_REPLAY_CAPTURE)
         work.output = file = memfd_create("output", MFD_CLOEXEC);
-    struct dh_control *c = dh_control_start(start, &work, err);
+    struct dh_engine_process *c = dh_engine_process_start(start, &work, err);
     if (c) {
-        out->in_time = dh_control_wait(c, patience_ns);
-        out->status = dh_control_status(c);
-        read_region(dh_control_region(c), out);
+        out->in_time = dh_engine_process_wait(c, patience_ns);
+        out->status = dh_engine_process_status(c);
+        read_region(dh_engine_process_region(c), out);
     }
     if (c && file >= 0)
         read_output(file, &out->output);
     if (file >= 0)
         close(file);
     bool started = c != NULL;
-    dh_control_free(c);
+    dh_engine_process_free(c);
     return started;
 }
 
@@ -119,12 +112,13 @@ const struct dh_engine_found *dh_replayed_find(const struct dh_replayed *r, cons
     if (r->state != DH_ENGINE_REPLAYED || r->carrier != DH_ENGINE_KERNEL_THREADS)
         return NULL;
     for (size_t i = 0; i < r->ends.n; i++)
-        if (dh_ending_same(r->ends.at[i], end))
+        if (dh_end_is_same(r->ends.at[i], end))
             return r->ends.at[i];
     return NULL;
 }
 
-const struct dh_engine_found *dh_replayed_find_like(const struct dh_replayed *r, const struct dh_engine_found *end)
+const struct dh_engine_found *dh_replayed_find_equivalent(const struct dh_replayed *r,
+                                                          const struct dh_engine_found *end)
 {
     const struct dh_engine_found *same = dh_replayed_find(r, end);
     uint64_t signature = dh_engine_signature(end->kind, end->parties, end->n_parties, end->text);
@@ -138,16 +132,13 @@ const struct dh_engine_found *dh_replayed_find_like(const struct dh_replayed *r,
     return NULL;
 }
 
-struct dh_engine_value *dh_values_of(const struct dh_engine_found *end, uint32_t n)
+struct dh_engine_value *dh_replay_values(const struct dh_engine_found *end, uint32_t n)
 {
     const struct dh_engine_value *from = dh_engine_found_values(end);
-    struct dh_engine_value *out = from && n <= end->n_values ? malloc(n * sizeof *out + 1) : NULL;
-    if (out)
-        memcpy(out, from, n * sizeof *out);
-    return out;
+    return from && n <= end->n_values ? dh_xmemdup(from, n * sizeof *from) : NULL;
 }
 
-void dh_replayed_words(struct dh_str *out, const struct dh_replayed *r)
+void dh_replayed_explain(struct dh_str *out, const struct dh_replayed *r)
 {
     if (!r->in_time)
         dh_str_addf(out, "it did not end in time (%s)", dh_engine_state_name(r->state));

@@ -1,5 +1,6 @@
 #include "prove/subject.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "host/file.h"
 #include "image/container.h"
@@ -17,7 +18,7 @@ static bool read_build(struct dh_subject *s, const char *variant, struct dh_err 
     struct dh_container c;
     if (!dh_container_open(&c, variant, err))
         return false;
-    memcpy(s->of.build, c.id.bytes, sizeof s->of.build);
+    memcpy(s->end_context.build, c.id.bytes, sizeof s->end_context.build);
     dh_id_text(&c.id, s->build);
     dh_container_release(&c);
     return true;
@@ -29,33 +30,33 @@ bool dh_subject_open(struct dh_subject *s, const char *program, const char *vari
     *s =
         (struct dh_subject){.resolver = dh_resolver_new(), .program = dh_strdup(program), .called = dh_strdup(argv[0])};
     char *file = dh_strdup(variant);
-    s->start = (struct dh_start){.variant = file, .argv = argv, .input = input};
+    s->start = (struct dh_subject_start){.variant = file, .argv = argv, .input = input};
     if (!read_build(s, variant, err))
         return false;
     s->places = dh_place_names_new(dh_resolver_modules(s->resolver), variant);
     if (!s->places)
         return dh_err_set(err, "%s has no sites: nothing in it was compiled by 'deadheat cc'", program);
     s->start.places = dh_place_names_count(s->places);
-    s->of.resolver = s->resolver;
-    s->of.variant = file;
-    s->of.program = s->program;
+    s->end_context.resolver = s->resolver;
+    s->end_context.variant = file;
+    s->end_context.program = s->program;
     return true;
 }
 
-void dh_subject_learn(struct dh_subject *s, const struct dh_engine_progress *p)
+void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_progress *p)
 {
     uint32_t n = p->n_libraries < DH_ENGINE_LIBRARIES ? p->n_libraries : DH_ENGINE_LIBRARIES;
-    for (uint32_t i = s->of.n_libraries; i < n; i++) {
-        s->of.libraries[i] = dh_format("%.*s", DH_ENGINE_PATH, p->libraries[i]);
-        dh_place_names_library(s->places, i, s->of.libraries[i]);
-        s->of.n_libraries = i + 1;
+    for (uint32_t i = s->end_context.n_libraries; i < n; i++) {
+        s->end_context.libraries[i] = dh_format("%.*s", DH_ENGINE_PATH, p->libraries[i]);
+        dh_place_names_library(s->places, i, s->end_context.libraries[i]);
+        s->end_context.n_libraries = i + 1;
     }
 }
 
 void dh_subject_release(struct dh_subject *s)
 {
-    for (uint32_t i = 0; i < s->of.n_libraries; i++)
-        free(s->of.libraries[i]);
+    for (uint32_t i = 0; i < s->end_context.n_libraries; i++)
+        free(s->end_context.libraries[i]);
     dh_place_names_free(s->places);
     dh_resolver_free(s->resolver);
     free((char *)s->start.variant);
@@ -64,7 +65,7 @@ void dh_subject_release(struct dh_subject *s)
     *s = (struct dh_subject){0};
 }
 
-uint32_t dh_subject_bytes(void *subject, uint32_t place)
+uint32_t dh_subject_access_size(void *subject, uint32_t place)
 {
     struct dh_subject *s = subject;
     const struct dh_site_table *t;
@@ -72,7 +73,7 @@ uint32_t dh_subject_bytes(void *subject, uint32_t place)
     return site && !(site->flags & DH_SITE_SIZE_VARIES) ? site->size : 0;
 }
 
-char *dh_subject_explain(struct dh_subject *s, const char *text)
+char *dh_subject_explain_places(struct dh_subject *s, const char *text)
 {
     const char *at = strstr(text, "place ");
     const struct dh_site_table *t;
@@ -93,7 +94,7 @@ static void add_inputs(struct dh_witness *w, const char *path)
     struct dh_err ignored = {0};
     struct dh_witness_input i = {.hash = dh_strdup("00000000000000000000000000000000"), .path = dh_strdup(path)};
     if (dh_file_read(path, &b, &ignored)) {
-        struct dh_id id = dh_hash(b.at, b.n);
+        struct dh_id id = dh_content_hash(b.at, b.n);
         dh_id_text(&id, i.hash);
         dh_bytes_release(&b);
         dh_vec_push(&w->inputs, i);
@@ -104,7 +105,7 @@ static void add_inputs(struct dh_witness *w, const char *path)
     dh_err_release(&ignored);
 }
 
-static void describe_start(const struct dh_subject *s, struct dh_witness *w)
+static void add_start(const struct dh_subject *s, struct dh_witness *w)
 {
     struct dh_witness_build b = {.id = dh_strdup(s->build), .name = dh_strdup(dh_basename(s->program))};
     dh_vec_push(&w->builds, b);
@@ -125,7 +126,7 @@ static void describe_start(const struct dh_subject *s, struct dh_witness *w)
             add_inputs(w, *a);
 }
 
-/* The beginning and the end of a thread are nowhere. */
+/* The begin and end of a thread have no place. */
 static bool is_nowhere(uint8_t kind, uint32_t place)
 {
     return (kind == DH_STEP_BEGIN || kind == DH_STEP_END) && !place;
@@ -145,8 +146,8 @@ static uint32_t parties_of(const struct dh_engine_found *end)
     return end->n_parties < DH_ENGINE_PARTIES ? end->n_parties : DH_ENGINE_PARTIES;
 }
 
-static void describe_adversary(struct dh_subject *s, const struct dh_adversary *a, const struct dh_engine_found *end,
-                               struct dh_witness *out)
+static void add_adversary(struct dh_subject *s, const struct dh_adversary_setup *a, const struct dh_engine_found *end,
+                          struct dh_witness *out)
 {
     free(out->model);
     out->model = dh_strdup(a->model);
@@ -167,8 +168,8 @@ static void describe_adversary(struct dh_subject *s, const struct dh_adversary *
     out->outcome = (struct dh_witness_outcome){end->outcome.status, end->outcome.output, end->outcome.errors};
 }
 
-void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule, const struct dh_engine_found *end,
-                        const char *finding, struct dh_witness *out)
+void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *schedule,
+                             const struct dh_engine_found *end, const char *finding, struct dh_witness *out)
 {
     dh_witness_init(out);
     free(out->kind);
@@ -182,7 +183,7 @@ void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule
     out->threads = end->threads;
     out->spurious = schedule->flags & DH_ENGINE_SPURIOUS;
     out->all_visible = schedule->flags & DH_ENGINE_ALL_VISIBLE;
-    describe_start(s, out);
+    add_start(s, out);
     for (uint32_t i = 0; !out->all_visible && i < s->start.places; i++)
         if (schedule->visible[i])
             dh_vec_push(&out->visible, dh_strdup(dh_place_names_name(s->places, i)));
@@ -192,7 +193,7 @@ void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule
                                         .place = dh_strdup(dh_place_names_name(s->places, i))};
             dh_vec_push(&out->marks, m);
         }
-    describe_adversary(s, &schedule->adversary, end, out);
+    add_adversary(s, &schedule->adversary, end, out);
     for (uint32_t i = 0; i < schedule->n; i++) {
         const struct dh_engine_decision *d = &schedule->decisions[i];
         dh_vec_push(&out->steps, step_of(s, d->thread, d->place, d->occurrence, d->alternative, d->kind));
@@ -220,7 +221,7 @@ static bool same_inputs(const struct dh_witness *w, struct dh_err *err)
         char now[33];
         if (!dh_file_read(w->inputs.at[i].path, &b, err))
             return dh_err_while(err, "looking for an input of the witness");
-        struct dh_id id = dh_hash(b.at, b.n);
+        struct dh_id id = dh_content_hash(b.at, b.n);
         dh_id_text(&id, now);
         dh_bytes_release(&b);
         if (strcmp(now, w->inputs.at[i].hash) != 0)
@@ -229,7 +230,7 @@ static bool same_inputs(const struct dh_witness *w, struct dh_err *err)
     return true;
 }
 
-/* A program that is healed has its functions inlined elsewhere, or not at all: any place of the site will do. */
+/* In a healed program functions are inlined elsewhere, or not at all: any place of the site is taken. */
 static bool find_copy(struct dh_subject *s, const char *name, uint32_t *place)
 {
     enum { COPIES = 16 };
@@ -254,7 +255,8 @@ static bool find_place(struct dh_subject *s, const char *name, uint32_t *place, 
            dh_err_set(err, "the witness names %s, which this build does not have", name);
 }
 
-static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool resolve_marks(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                          struct dh_err *err)
 {
     uint32_t place;
     for (size_t i = 0; i < w->marks.n; i++) {
@@ -272,7 +274,8 @@ static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct 
     return true;
 }
 
-static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool resolve_foreseen(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                             struct dh_err *err)
 {
     for (size_t i = 0; i < w->foreseen.n && i < DH_ENGINE_FORESEEN; i++) {
         const struct dh_witness_foreseen *from = &w->foreseen.at[i];
@@ -284,12 +287,11 @@ static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, stru
     return true;
 }
 
-static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool resolve_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                            struct dh_err *err)
 {
-    out->visible = calloc(s->start.places + 1, sizeof *out->visible);
-    out->stale = calloc(s->start.places + 1, 1);
-    if (!out->visible || !out->stale)
-        abort();
+    out->visible = dh_xcalloc(s->start.places + 1, sizeof *out->visible);
+    out->stale = dh_xcalloc(s->start.places + 1, 1);
     for (size_t i = 0; i < w->visible.n; i++) {
         uint32_t place;
         if (!find_place(s, w->visible.at[i], &place, err))
@@ -300,11 +302,12 @@ static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struc
     strcpy(out->model, w->model);
     for (size_t i = 0; i < w->elements.n && i < DH_ENGINE_ELEMENTS; i++)
         out->elements[out->n_elements++] = w->elements.at[i];
-    dh_elements_find(out->elements, out->n_elements, s->start.variant);
-    return plot_marks(s, w, out, err) && plot_foreseen(s, w, out, err);
+    dh_racy_elements_resolve(out->elements, out->n_elements, s->start.variant);
+    return resolve_marks(s, w, out, err) && resolve_foreseen(s, w, out, err);
 }
 
-static bool plot_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool resolve_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                          struct dh_err *err)
 {
     for (size_t i = 0; i < w->steps.n; i++) {
         const struct dh_witness_step *from = &w->steps.at[i];
@@ -327,11 +330,10 @@ static uint16_t kind_of(const char *name)
     return k;
 }
 
-static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool resolve_end(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                        struct dh_err *err)
 {
-    struct dh_engine_found *end = calloc(1, sizeof *end);
-    if (!end)
-        abort();
+    struct dh_engine_found *end = dh_xcalloc(1, sizeof *end);
     out->end = end;
     end->size = sizeof *end;
     end->kind = kind_of(w->kind);
@@ -352,25 +354,26 @@ static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh
     return true;
 }
 
-bool dh_subject_plot(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+bool dh_subject_resolve_witness(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                                struct dh_err *err)
 {
-    *out = (struct dh_plot){.flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) |
-                                     (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u)};
-    return same_build(s, w, err) && same_inputs(w, err) && plot_visible(s, w, out, err) && plot_steps(s, w, out, err) &&
-           plot_end(s, w, out, err);
+    *out = (struct dh_resolved_witness){.flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) |
+                                                 (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u)};
+    return same_build(s, w, err) && same_inputs(w, err) && resolve_visible(s, w, out, err) &&
+           resolve_steps(s, w, out, err) && resolve_end(s, w, out, err);
 }
 
-void dh_plot_release(struct dh_plot *p)
+void dh_resolved_witness_release(struct dh_resolved_witness *p)
 {
     dh_vec_release(&p->decisions);
     free(p->visible);
     free(p->values);
     free(p->stale);
     free(p->end);
-    *p = (struct dh_plot){0};
+    *p = (struct dh_resolved_witness){0};
 }
 
-struct dh_schedule dh_plot_schedule(const struct dh_plot *p)
+struct dh_schedule dh_resolved_witness_schedule(const struct dh_resolved_witness *p)
 {
     struct dh_schedule s = {.decisions = p->decisions.at,
                             .n = (uint32_t)p->decisions.n,

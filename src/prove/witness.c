@@ -1,11 +1,11 @@
 #include "prove/witness.h"
 
+#include "base/reader.h"
 #include "event/engine.h"
 #include "image/container.h"
 #include "search/strategy.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ void dh_witness_hash_visible(const struct dh_witness *w, char hash[33])
     dh_str_add(&all, w->all_visible ? "all\n" : "\n");
     for (size_t i = 0; i < sorted.n; i++)
         dh_str_addf(&all, "%s\n", sorted.at[i]);
-    struct dh_id id = dh_hash(all.at, all.n);
+    struct dh_id id = dh_content_hash(all.at, all.n);
     dh_id_text(&id, hash);
     dh_vec_release(&sorted);
     dh_str_release(&all);
@@ -87,7 +87,7 @@ void dh_witness_hash_visible(const struct dh_witness *w, char hash[33])
 
 /* ---- the environment ---- */
 
-/* What changes how programs behave and gives nobody power over them. */
+/* Variables that change the behaviour of programs and are harmless. */
 static const char *const may_set[] = {"LANG",    "LANGUAGE",   "LC_ALL",         "LC_CTYPE", "LC_NUMERIC",
                                       "LC_TIME", "LC_COLLATE", "LC_MESSAGES",    "TZ",       "TERM",
                                       "COLUMNS", "LINES",      "OMP_NUM_THREADS"};
@@ -103,7 +103,7 @@ bool dh_witness_may_set(const char *name_and_value)
 
 /* ---- writing ---- */
 
-/* On one line, whatever it holds; what is printable stays as it is. */
+/* On one line: control characters and backslashes are escaped. */
 static void add_text(struct dh_str *out, const char *text)
 {
     for (; *text; text++) {
@@ -143,7 +143,7 @@ static void add_foreseen(struct dh_str *out, const struct dh_witness_foreseen *f
     dh_str_add(out, "\n");
 }
 
-static void add_element(struct dh_str *out, const struct dh_element *e)
+static void add_element(struct dh_str *out, const struct dh_racy_element *e)
 {
     dh_str_addf(out, "element %llu %llu", (unsigned long long)e->block, (unsigned long long)e->offset);
     if (e->global[0]) {
@@ -221,7 +221,7 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
 
 struct parse {
     struct dh_witness *w;
-    const char *at, *end; /* what is left of the text */
+    const char *at, *end; /* the rest of the text */
     size_t line;
     unsigned steps; /* announced */
     char *mark;
@@ -268,56 +268,55 @@ static bool is_hash(const char *text)
     return strspn(text, "0123456789abcdef") == 32 && (text[32] == 0 || text[32] == ' ');
 }
 
-static bool read_number(const char **at, uint32_t *out)
+static struct dh_cursor cursor_of(const char *text)
 {
-    uint64_t n = 0;
-    const char *p = *at;
-    if (!isdigit((unsigned char)*p))
+    return dh_cursor_of(text, strlen(text));
+}
+
+static bool take_number(struct dh_cursor *c, uint32_t *out)
+{
+    uint64_t n;
+    bool ok = dh_cursor_take_digits(c, 10, UINT32_MAX, &n);
+    *out = ok ? (uint32_t)n : 0;
+    return ok;
+}
+
+static bool take_space(struct dh_cursor *c)
+{
+    return dh_cursor_take_literal(c, " ");
+}
+
+/* After a space, the rest of the line, which is not empty. */
+static bool take_place(struct dh_cursor *c, char **out)
+{
+    if (!take_space(c) || dh_cursor_is_end(c))
         return false;
-    for (; isdigit((unsigned char)*p); p++) {
-        n = n * 10 + (uint64_t)(*p - '0');
-        if (n > UINT32_MAX)
-            return false;
-    }
-    *out = (uint32_t)n;
-    *at = p;
+    *out = dh_strdup(c->at);
     return true;
 }
 
 static bool whole_number(const char *text, uint32_t *out)
 {
-    return read_number(&text, out) && !*text;
+    struct dh_cursor c = cursor_of(text);
+    return take_number(&c, out) && dh_cursor_is_end(&c);
 }
 
-static bool read_kind(const char **at, uint8_t *kind)
+static bool take_kind(struct dh_cursor *c, uint8_t *kind)
 {
-    size_t n = strcspn(*at, " ");
-    for (unsigned i = 0; i < DH_STEP_COUNT; i++)
-        if (strlen(dh_step_name(i)) == n && strncmp(dh_step_name(i), *at, n) == 0) {
-            *kind = (uint8_t)i;
-            *at += n;
+    struct dh_span name = dh_cursor_take_until(c, ' ');
+    for (*kind = 0; *kind < DH_STEP_COUNT; ++*kind)
+        if (dh_span_is(name, dh_step_name(*kind)))
             return true;
-        }
     return false;
-}
-
-static bool skip_space(const char **at)
-{
-    if (**at != ' ')
-        return false;
-    ++*at;
-    return true;
 }
 
 /* THREAD KIND OCCURRENCE ALTERNATIVE PLACE */
 static bool read_step(const char *value, struct dh_witness_step *s)
 {
-    if (!read_number(&value, &s->thread) || !skip_space(&value) || !read_kind(&value, &s->kind) ||
-        !skip_space(&value) || !read_number(&value, &s->occurrence) || !skip_space(&value) ||
-        !read_number(&value, &s->alternative) || !skip_space(&value) || !*value || s->alternative > UINT16_MAX)
-        return false;
-    s->place = dh_strdup(value);
-    return true;
+    struct dh_cursor c = cursor_of(value);
+    return take_number(&c, &s->thread) && take_space(&c) && take_kind(&c, &s->kind) && take_space(&c) &&
+           take_number(&c, &s->occurrence) && take_space(&c) && take_number(&c, &s->alternative) &&
+           s->alternative <= UINT16_MAX && take_place(&c, &s->place);
 }
 
 static bool on_finding(struct parse *p, const char *v)
@@ -400,10 +399,8 @@ static bool on_visible(struct parse *p, const char *v)
 
 static bool read_mark(const char *v, uint32_t most, struct dh_witness_mark *m)
 {
-    if (!read_number(&v, &m->marks) || m->marks > most || !skip_space(&v) || !*v)
-        return false;
-    m->place = dh_strdup(v);
-    return true;
+    struct dh_cursor c = cursor_of(v);
+    return take_number(&c, &m->marks) && m->marks <= most && take_place(&c, &m->place);
 }
 
 static bool on_section(struct parse *p, const char *v)
@@ -432,24 +429,19 @@ static bool on_stale(struct parse *p, const char *v)
 static bool on_foreseen(struct parse *p, const char *v)
 {
     struct dh_witness_foreseen f = {0};
-    char *end = NULL;
-    bool ok = read_number(&v, &f.thread) && skip_space(&v) && read_number(&v, &f.occurrence) && skip_space(&v) &&
-              isxdigit((unsigned char)*v);
-    if (ok) {
-        errno = 0;
-        f.value = strtoull(v, &end, 16);
-        ok = !errno && *end == ' ' && end[1];
-    }
-    if (!ok || p->w->foreseen.n == DH_ENGINE_FORESEEN)
+    struct dh_cursor c = cursor_of(v);
+    bool ok = p->w->foreseen.n < DH_ENGINE_FORESEEN && take_number(&c, &f.thread) && take_space(&c) &&
+              take_number(&c, &f.occurrence) && take_space(&c) && dh_cursor_take_digits(&c, 16, UINT64_MAX, &f.value) &&
+              take_place(&c, &f.place);
+    if (!ok)
         return refuse(p, "a foreseen write is THREAD OCCURRENCE VALUE PLACE, and there are not many");
-    f.place = dh_strdup(end + 1);
     dh_vec_push(&p->w->foreseen, f);
     return true;
 }
 
 static bool on_element(struct parse *p, const char *v)
 {
-    struct dh_element e = {0};
+    struct dh_racy_element e = {0};
     unsigned long long block, offset;
     int end = 0;
     bool ok = sscanf(v, "%20llu %20llu%n", &block, &offset, &end) == 2 && (!v[end] || (v[end] == ' ' && v[end + 1]));
@@ -539,7 +531,7 @@ static bool on_mark(struct parse *p, const char *v)
 
 enum { ONCE = 1, NEEDED = 2 };
 
-/* In the order in which they must stand. */
+/* In the order of the format. */
 static const struct key {
     const char *name;
     bool (*take)(struct parse *p, const char *value);
@@ -574,7 +566,7 @@ static const struct key {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
-/* The next line without its end, owned by the caller; NULL at the end of the text, or when the last one is torn. */
+/* The next line, owned by the caller; NULL at the end of the text, or when the last line is incomplete. */
 static char *next_line(struct parse *p)
 {
     const char *end = p->at < p->end ? memchr(p->at, '\n', (size_t)(p->end - p->at)) : NULL;

@@ -1,5 +1,5 @@
-/* Witnesses as files, and whose they are: each user has a key that only his witnesses are marked with, so that what
- * came from elsewhere is not run unasked. */
+/* Witness files. Each user has a secret key with which his witnesses are marked, so that a witness from elsewhere is
+ * not replayed without confirmation. */
 #include "host/cache.h"
 #include "host/file.h"
 #include "image/container.h"
@@ -40,7 +40,7 @@ static bool read_key(struct dh_bytes *key, struct dh_err *err)
     return ok;
 }
 
-/* Keyed before and behind, each half of the key on its own. */
+/* A keyed hash: half of the key before the text, half after it. */
 static bool mark_of(const char *text, size_t n, char mark[33], struct dh_err *err)
 {
     struct dh_bytes key;
@@ -50,7 +50,7 @@ static bool mark_of(const char *text, size_t n, char mark[33], struct dh_err *er
     dh_str_add_n(&all, (const char *)key.at, KEY / 2);
     dh_str_add_n(&all, text, n);
     dh_str_add_n(&all, (const char *)key.at + KEY / 2, KEY / 2);
-    struct dh_id id = dh_hash(all.at, all.n);
+    struct dh_id id = dh_content_hash(all.at, all.n);
     dh_id_text(&id, mark);
     dh_str_release(&all);
     dh_bytes_release(&key);

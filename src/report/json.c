@@ -1,6 +1,7 @@
 #include "report/json.h"
 
 #include "finding/json_text.h"
+#include "report/formats.h"
 
 #include <time.h>
 
@@ -109,9 +110,14 @@ static void put_time(json_t *o, const char *key, long long seconds)
 void dh_report_json(struct dh_str *out, const struct dh_finding *f)
 {
     json_t *o = json_object(), *accesses = json_array();
-    const char *const texts[][2] = {
-        {"id", f->id},           {"kind", f->kind},       {"detector", f->detector}, {"level", f->level},
-        {"verdict", f->verdict}, {"healing", f->healing}, {"variable", f->variable}, {"object", f->object}};
+    const char *const texts[][2] = {{"id", f->id},
+                                    {"kind", dh_finding_kind_name(f->kind)},
+                                    {"detector", f->detector},
+                                    {"level", dh_finding_level_name(f->level)},
+                                    {"verdict", dh_finding_verdict_name(f->verdict)},
+                                    {"healing", dh_finding_healing_name(f->healing)},
+                                    {"variable", f->variable},
+                                    {"object", f->object}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         put(o, texts[i][0], texts[i][1]);
     json_object_set_new(o, "witness", f->witness[0] ? dh_json_text(f->witness) : json_null());
@@ -135,3 +141,24 @@ void dh_report_json(struct dh_str *out, const struct dh_finding *f)
     dh_str_add(out, text);
     free(text);
 }
+
+/* ---- the format ---- */
+
+static void begin_document(struct dh_str *out)
+{
+    dh_str_add(out, "{\"version\":1,\"findings\":[");
+}
+
+static void add_element(struct dh_str *out, size_t index, const struct dh_finding *f)
+{
+    dh_str_add(out, index ? ",\n" : "\n");
+    dh_report_json(out, f);
+}
+
+static void end_document(struct dh_str *out)
+{
+    dh_str_add(out, "\n]}\n");
+}
+
+const struct dh_report_format dh_report_format_json = {
+    .name = "json", .begin = begin_document, .finding = add_element, .end = end_document};

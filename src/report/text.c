@@ -1,6 +1,7 @@
 #include "report/text.h"
 
 #include "event/finding_log.h"
+#include "report/formats.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -9,59 +10,49 @@
 
 #define RULE "==================\n"
 
-/* How kinds are put into words, besides their titles (event/finding_kind.def). */
+/* Wording by kind of finding, besides its title (event/finding_kind.def). */
 struct words {
     const char *of;    /* between title and variable */
     bool in_order;     /* the accesses came one after the other, the last first: "previous" */
     bool of_variables; /* they are of several variables, so that each says which */
 };
 
-static const struct words words[DH_LOG_KIND_COUNT] = {
-    [DH_LOG_RACE] = {"on", .in_order = true},
-    [DH_LOG_USE_AFTER_FREE] = {"of", .in_order = true},
-    [DH_LOG_LOCK_MISUSE] = {"", .in_order = true},
-    [DH_LOG_ANNOTATION] = {"on", .in_order = true},
-    [DH_LOG_VIEW] = {"on", .of_variables = true},
-    [DH_LOG_ATOMICITY] = {"on", .of_variables = true},
-    [DH_LOG_DEADLOCK] = {.of = "on"},
-    [DH_LOG_CRITICAL_WAIT] = {.of = "for"},
-    [DH_LOG_INDEFINITE_WAIT] = {.of = "for"},
-    [DH_LOG_LOST_WAKEUP] = {.of = "of"},
-    [DH_LOG_ASSERTION] = {.of = "on"},
-    [DH_LOG_CRASH] = {.of = "on"},
+static const struct words words[DH_FINDING_KIND_COUNT] = {
+    [DH_FINDING_RACE] = {"on", .in_order = true},
+    [DH_FINDING_USE_AFTER_FREE] = {"of", .in_order = true},
+    [DH_FINDING_LOCK_MISUSE] = {"", .in_order = true},
+    [DH_FINDING_ANNOTATION] = {"on", .in_order = true},
+    [DH_FINDING_VIEW] = {"on", .of_variables = true},
+    [DH_FINDING_ATOMICITY] = {"on", .of_variables = true},
+    [DH_FINDING_DEADLOCK] = {.of = "on"},
+    [DH_FINDING_CRITICAL_WAIT] = {.of = "for"},
+    [DH_FINDING_INDEFINITE_WAIT] = {.of = "for"},
+    [DH_FINDING_LOST_WAKEUP] = {.of = "of"},
+    [DH_FINDING_ASSERTION] = {.of = "on"},
+    [DH_FINDING_CRASH] = {.of = "on"},
 };
-
-static uint32_t kind_of(const struct dh_finding *f)
-{
-    uint32_t kind = 0;
-    while (kind < DH_LOG_KIND_COUNT && strcmp(dh_log_kind_name(kind), f->kind) != 0)
-        kind++;
-    return kind;
-}
 
 static const struct words *words_of(const struct dh_finding *f)
 {
     static const struct words unknown = {.of = "on"};
-    uint32_t kind = kind_of(f);
-    return kind < DH_LOG_KIND_COUNT ? &words[kind] : &unknown;
+    return f->kind < DH_FINDING_KIND_COUNT ? &words[f->kind] : &unknown;
 }
 
 static bool is_suspected(const struct dh_finding *f)
 {
-    return strcmp(f->level, "suspected") == 0;
+    return f->level == DH_LEVEL_SUSPECTED;
 }
 
-/* Nobody freed what a thread that ended leaves behind: there is one access only. */
+/* The stack of a thread that ended was not freed: there is one access only. */
 static bool is_after_end(const struct dh_finding *f)
 {
-    return kind_of(f) == DH_LOG_USE_AFTER_FREE && f->accesses.n == 1;
+    return f->kind == DH_FINDING_USE_AFTER_FREE && f->accesses.n == 1;
 }
 
 static void add_kind(struct dh_str *out, const struct dh_finding *f)
 {
-    uint32_t kind = kind_of(f);
-    const char *title = kind < DH_LOG_KIND_COUNT ? dh_log_kind_title(kind) : f->kind;
-    dh_str_addf(out, "%s%s", is_suspected(f) ? "possible " : "", is_after_end(f) ? "use after end of thread" : title);
+    dh_str_addf(out, "%s%s", is_suspected(f) ? "possible " : "",
+                is_after_end(f) ? "use after end of thread" : dh_finding_kind_title(f->kind));
 }
 
 const char *dh_text_path(const char *path)
@@ -102,7 +93,7 @@ static bool same_place(const struct dh_finding_frame *a, const struct dh_finding
            strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0 && strcmp(a->module, b->module) == 0;
 }
 
-/* How many frames from `i` on are the same call, but not across what was left out. */
+/* Number of equal frames from `i` on, up to the cut. */
 static size_t repeats(const struct dh_finding_stack *s, size_t i)
 {
     size_t n = 1;
@@ -111,7 +102,7 @@ static size_t repeats(const struct dh_finding_stack *s, size_t i)
     return n;
 }
 
-/* Numbered as they lay; of a recursion the first and the last. */
+/* Frames keep their numbers; of a recursion only the first and the last are printed. */
 static void add_stack(struct dh_str *out, const struct dh_finding_stack *s)
 {
     unsigned number = 0;
@@ -131,7 +122,7 @@ static void add_stack(struct dh_str *out, const struct dh_finding_stack *s)
     }
 }
 
-/* In what did not run, number 0 may be any function that threads begin with. */
+/* In static findings number 0 may be any thread entry. */
 static void add_thread_name(struct dh_str *out, const struct dh_finding *f, uint32_t index)
 {
     const struct dh_finding_thread *t = dh_finding_thread(f, index);
@@ -145,7 +136,7 @@ static void add_thread_name(struct dh_str *out, const struct dh_finding *f, uint
         dh_str_addf(out, "thread T%u", index);
 }
 
-/* The innermost in a file of the user's: a container's header is not where to look. */
+/* The innermost frame in a file of the user's, not in a library's header. */
 static const struct dh_finding_frame *named_frame(const struct dh_finding_stack *s)
 {
     const struct dh_finding_frame *any = NULL;
@@ -191,7 +182,7 @@ static void add_locks(struct dh_str *out, const struct dh_finding_access *a)
     }
 }
 
-/* The first letter large, when a sentence begins with it. */
+/* Capitalised, because it begins a sentence. */
 static void add_op(struct dh_str *out, const char *before, const char *op)
 {
     size_t at = out->n;
@@ -200,7 +191,8 @@ static void add_op(struct dh_str *out, const char *before, const char *op)
 }
 
 /* "Thread T1 'saver' takes lock_b" */
-static void add_deed(struct dh_str *out, const struct dh_finding *f, const struct dh_finding_access *a, uint32_t role)
+static void add_operation(struct dh_str *out, const struct dh_finding *f, const struct dh_finding_access *a,
+                          uint32_t role)
 {
     size_t at = out->n + 2;
     dh_str_add(out, "  ");
@@ -212,7 +204,7 @@ static void add_deed(struct dh_str *out, const struct dh_finding *f, const struc
                 a->object);
 }
 
-/* Of what did not happen, no access came before another. */
+/* Suspected accesses have no order. */
 static const char *order_word(const struct dh_finding *f, size_t i)
 {
     bool in_order = words_of(f)->in_order;
@@ -225,11 +217,11 @@ static void add_headline(struct dh_str *out, const struct dh_finding *f, size_t 
     const struct words *w = words_of(f);
     uint32_t role = dh_log_role_of_op(a->op);
     if (role && (a->object[0] || !dh_log_role_words(role)->object[0])) {
-        add_deed(out, f, a, role);
+        add_operation(out, f, a, role);
         return;
     }
     dh_str_add(out, "  ");
-    if (strcmp(a->op, "free") == 0 && i > 0 && kind_of(f) == DH_LOG_USE_AFTER_FREE)
+    if (strcmp(a->op, "free") == 0 && i > 0 && f->kind == DH_FINDING_USE_AFTER_FREE)
         dh_str_add(out, "Freed");
     else {
         add_op(out, order_word(f, i), a->op);
@@ -245,7 +237,7 @@ static void add_headline(struct dh_str *out, const struct dh_finding *f, size_t 
     dh_str_add(out, ":\n");
 }
 
-/* What was there belongs to the access that found it so. */
+/* The old value belongs to the access that found it. */
 static void add_values(struct dh_str *out, const struct dh_finding *f, size_t i)
 {
     const struct dh_finding_access *a = &f->accesses.at[i];
@@ -270,16 +262,16 @@ static void add_access(struct dh_str *out, const struct dh_finding *f, size_t i)
         dh_str_addf(out, "    %s\n", a->note);
     add_values(out, f, i);
     add_locks(out, a);
-    /* What is suspected for want of a common lock. */
-    if (is_suspected(f) && kind_of(f) == DH_LOG_RACE && !a->locks.n && !a->forgotten)
+    /* Suspected because no lock is common. */
+    if (is_suspected(f) && f->kind == DH_FINDING_RACE && !a->locks.n && !a->forgotten)
         dh_str_add(out, "    holding no lock\n");
     dh_str_add(out, "\n");
 }
 
 static void add_object(struct dh_str *out, const struct dh_finding *f)
 {
-    /* Of several locks one's is no news. */
-    if (!f->object[0] || kind_of(f) == DH_LOG_DEADLOCK)
+    /* A deadlock has several locks; the location of one is no help. */
+    if (!f->object[0] || f->kind == DH_FINDING_DEADLOCK)
         return;
     dh_str_addf(out, "  Location is %s", f->object);
     if (f->allocated.frames.n) {
@@ -357,3 +349,19 @@ void dh_text_finding(struct dh_str *out, const struct dh_finding *f)
     add_summary(out, f);
     dh_str_add(out, RULE);
 }
+
+/* ---- the format ---- */
+
+static void nothing(struct dh_str *out)
+{
+    (void)out;
+}
+
+static void add_report(struct dh_str *out, size_t index, const struct dh_finding *f)
+{
+    (void)index;
+    dh_text_finding(out, f);
+}
+
+const struct dh_report_format dh_report_format_text = {
+    .name = "text", .is_prose = true, .begin = nothing, .finding = add_report, .end = nothing};

@@ -1,16 +1,16 @@
 /* Every schedule with no preemption, then with at most one, two ... (Musuvathi, Qadeer, PLDI 2007): most bugs need few.
- * A preemption takes the turn from a thread that could go on and did not give way. Depth first; the schedules of the
- * smaller bounds come again. */
+ * A preemption switches away from a thread that is enabled and did not yield. Depth first; schedules of smaller bounds
+ * are repeated. */
 #include "search/actors.h"
 #include "search/fair.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 
 struct node {
     uint32_t left; /* where in `words`: threads not tried yet */
     uint32_t words;
     uint32_t thread, alternative, alternatives;
-    uint32_t last;        /* who moved before, if taking the turn from it is a preemption; else UINT32_MAX */
+    uint32_t last;        /* thread of the step before, if switching away from it is a preemption; else UINT32_MAX */
     uint32_t preemptions; /* before this */
 };
 
@@ -38,7 +38,7 @@ static uint32_t cost(const struct node *n, uint32_t thread)
     return n->preemptions + (n->last != UINT32_MAX && n->last != thread);
 }
 
-/* The next thread at a node that the bound allows; the one whose turn it is comes first. */
+/* The next thread at a node that the bound allows; that of the step before comes first. */
 static bool take_next(struct bounded *b, struct node *n)
 {
     uint64_t *left = b->words + n->left;
@@ -93,11 +93,11 @@ static bool begin(void *self)
     return true;
 }
 
-static bool new_node(struct bounded *b, const struct dh_moment *m)
+static bool new_node(struct bounded *b, const struct dh_decision *now)
 {
-    uint32_t words = (m->count + 63) / 64;
-    if (!DH_POOL_GROW(b->search, b, node, b->nodes, b->nodes + 1) ||
-        !DH_POOL_GROW(b->search, b, words, b->words_used, b->words_used + words))
+    uint32_t words = (now->count + 63) / 64;
+    if (!DH_SEARCH_GROW(b->search, b, node, b->nodes, b->nodes + 1) ||
+        !DH_SEARCH_GROW(b->search, b, words, b->words_used, b->words_used + words))
         return false;
     struct node *n = &b->node[b->nodes++];
     const struct node *parent = b->nodes > 1 ? n - 1 : NULL;
@@ -106,42 +106,42 @@ static bool new_node(struct bounded *b, const struct dh_moment *m)
     b->words_used += words;
     for (uint32_t i = 0; i < words; i++)
         b->words[n->left + i] = 0;
-    for (uint32_t i = 0; i < m->count; i++) {
-        if (dh_actor_rank(&m->actors[i]) == DH_RANK_STUCK)
+    for (uint32_t i = 0; i < now->count; i++) {
+        if (dh_actor_rank(&now->actors[i]) == DH_RANK_BLOCKED)
             continue;
-        if (dh_fair_must_wait(&b->fair, m, i))
+        if (dh_fair_is_blocked(&b->fair, now, i))
             b->search->statistics.unfair++;
         else
             b->words[n->left + i / 64] |= (uint64_t)1 << i % 64;
     }
-    if (m->last < m->count && dh_actor_rank(&m->actors[m->last]) == DH_RANK_READY &&
-        b->words[n->left + m->last / 64] >> m->last % 64 & 1)
-        n->last = m->last;
+    if (now->last < now->count && dh_actor_rank(&now->actors[now->last]) == DH_RANK_READY &&
+        b->words[n->left + now->last / 64] >> now->last % 64 & 1)
+        n->last = now->last;
     return take_next(b, n);
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *now)
 {
     struct bounded *b = self;
-    if (b->cut || !dh_fair_look(&b->fair, b->search, m))
+    if (b->cut || !dh_fair_observe(&b->fair, b->search, now))
         return dh_choose_cut();
     if (b->at == b->nodes) {
         bool deep = b->at >= b->search->depth_max;
         b->search->statistics.bounded += deep;
-        if (deep || !new_node(b, m)) {
+        if (deep || !new_node(b, now)) {
             b->cut = true;
             return dh_choose_cut();
         }
     }
     struct node *n = &b->node[b->at];
-    if (n->thread >= m->count || dh_actor_rank(&m->actors[n->thread]) == DH_RANK_STUCK) {
+    if (n->thread >= now->count || dh_actor_rank(&now->actors[n->thread]) == DH_RANK_BLOCKED) {
         b->search->statistics.diverged++;
         b->cut = true;
         return dh_choose_cut();
     }
     if (n->alternative == UINT32_MAX) {
-        n->alternative = dh_actor_first(&m->actors[n->thread]);
-        n->alternatives = dh_actor_end(&m->actors[n->thread]);
+        n->alternative = dh_actor_first(&now->actors[n->thread]);
+        n->alternatives = dh_actor_end(&now->actors[n->thread]);
     }
     return (struct dh_choice){n->thread, n->alternative};
 }
@@ -153,9 +153,9 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     b->at++;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
-    (void)self, (void)how, (void)m;
+    (void)self, (void)how, (void)now;
 }
 
 const struct dh_strategy dh_strategy_bounded = {

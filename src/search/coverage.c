@@ -5,7 +5,7 @@
 enum { FIRST_ROOM = 1024, BOTH = 3 };
 
 /* The last step at an object that changed something, and the last one since that did not. */
-enum { CHANGE, LOOK, LASTS };
+enum { CHANGE, READ, LASTS };
 struct last {
     uint64_t key;
     uint32_t schedule;
@@ -64,7 +64,7 @@ static struct pair *pair_at(struct pair *table, uint32_t room, uint64_t sites)
     return &table[i];
 }
 
-/* Without memory those we have must do. */
+/* Without memory no more pairs are counted. */
 static bool room_for_pair(struct dh_coverage *c)
 {
     if (c->pairs * 2 < c->pair_room)
@@ -80,7 +80,7 @@ static bool room_for_pair(struct dh_coverage *c)
     return true;
 }
 
-static void note(struct dh_coverage *c, uint32_t early, uint32_t late)
+static void count_pair(struct dh_coverage *c, uint32_t early, uint32_t late)
 {
     uint64_t sites = early < late ? (uint64_t)early << 32 | late : (uint64_t)late << 32 | early;
     struct pair *p = pair_at(c->pair, c->pair_room, sites);
@@ -128,18 +128,18 @@ void dh_coverage_step(struct dh_coverage *c, uint32_t thread, const struct dh_st
 {
     uint64_t keys[DH_STEP_KEYS];
     unsigned n = dh_step_keys(step, keys);
-    unsigned mine = dh_step_changes(step) ? CHANGE : LOOK;
+    unsigned mine = dh_step_changes(step) ? CHANGE : READ;
     for (unsigned i = 0; n != DH_STEP_WIDE && i < n; i++) {
         struct last *l = room_for_last(c, keys[i]);
         if (l->schedule != c->schedule) {
             l->key = keys[i];
             l->schedule = c->schedule;
-            l->has[CHANGE] = l->has[LOOK] = false;
+            l->has[CHANGE] = l->has[READ] = false;
         }
         for (unsigned k = 0; k < LASTS; k++)
             if (l->has[k] && l->thread[k] != thread && dh_steps_depend(&l->step[k], step))
-                note(c, l->step[k].site, step->site);
-        l->has[LOOK] = false; /* a change ends it; a look replaces it */
+                count_pair(c, l->step[k].site, step->site);
+        l->has[READ] = false; /* a change ends it; a read replaces it */
         l->has[mine] = true;
         l->thread[mine] = thread;
         l->step[mine] = *step;

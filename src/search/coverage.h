@@ -1,5 +1,5 @@
-/* How much of a program's orders a search has seen: pairs of places whose steps depended on each other, one right after
- * the other at the same object, in one order and in both. Layer: search. A schedule begins without cleaning up. */
+/* Interleaving coverage: pairs of places whose dependent steps came right after each other at one object, seen in one
+ * order and in both. Layer: search. Entries carry the schedule's number, so nothing is cleared between schedules. */
 #ifndef DH_SEARCH_COVERAGE_H
 #define DH_SEARCH_COVERAGE_H
 
@@ -12,7 +12,7 @@ struct dh_coverage *dh_coverage_new(struct dh_search *search);
 void dh_coverage_begin(struct dh_coverage *c);
 /* As executed. */
 void dh_coverage_step(struct dh_coverage *c, uint32_t thread, const struct dh_step *step);
-/* Pairs of places seen, and of those the ones seen in both orders; a place with itself, of two threads, is both. */
+/* Pairs of places, and how many of them came in both orders; a place paired with itself counts as both. */
 void dh_coverage_count(const struct dh_coverage *c, uint64_t *pairs, uint64_t *both);
 
 #endif

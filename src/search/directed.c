@@ -1,17 +1,17 @@
-/* Towards two accesses at once (Shacham, Sagiv, Schuster, §3.2): a thread that is about to do a1 is held there, the
- * rest goes on without it, preferably those who come to a2; threads that a2 does not depend on stay where they are. An
- * a1 under a lock that guards every a2 seen is let go at once. By chance with restarts: which of the two sites is a1,
- * how many times it is passed before the hold, and who goes on. */
+/* Search directed at a pair of accesses (002, Shacham, Sagiv, Schuster, §3.2): a thread is held before access a1 while
+ * the others run on, preferably those that reach a2; threads that a2 does not depend on stay where they are. A thread
+ * is not held at an a1 under a lock that was held at every a2 seen. Random with restarts: which of the two sites is a1,
+ * how many executions of a1 pass before the hold, and which thread goes on. */
 #include "search/actors.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 
 enum {
-    LOCKS = 16,    /* of a thread, or that guard; more are not known */
-    HINT_OF = 4,   /* all but one in so many go towards a2 */
-    SKIPS = 8,     /* a1's passed at most, until more were seen to be there */
-    GIVE_UP = 256, /* schedules without any hold that was not rejected */
-    LATE_ONE_IN = 16,
+    LOCKS = 16,    /* of a set; more are not kept */
+    HINT_OF = 4,   /* one choice in so many ignores what leads to a2 */
+    SKIPS = 8,     /* executions of a1 that pass at most, until it is known how many there are */
+    GIVE_UP = 256, /* schedules in a row that held no thread */
+    TIMEOUT_ONE_IN = 16,
 };
 
 struct locks {
@@ -21,23 +21,23 @@ struct locks {
 
 struct thread {
     struct locks held;
-    bool reaches[2]; /* was seen at the site, in any schedule */
+    bool reaches[2]; /* came to the site in some schedule */
 };
 
 struct directed {
     struct dh_search *search;
-    struct dh_chance chance;
+    struct dh_rng rng;
     struct thread *thread;
     uint32_t thread_room, threads;
-    struct locks guard[2]; /* that were held at each access of the site */
+    struct locks guard[2]; /* lock set of each site: held at every access */
     bool seen[2];
-    uint32_t most[2]; /* times a site was come to in one schedule */
+    uint32_t most[2]; /* accesses of a site in one schedule */
     /* this schedule */
     unsigned first; /* which site is a1 */
     uint32_t skip, times[2];
     uint32_t held;
     bool was_held;
-    uint32_t in_vain; /* schedules without a hold */
+    uint32_t in_vain; /* schedules in a row without a hold */
     uint64_t rejected;
 };
 
@@ -47,19 +47,19 @@ static void *start(struct dh_search *search)
     if (!d || !search->target.set)
         return NULL;
     d->search = search;
-    d->chance.state = search->seed;
+    d->rng.state = search->seed;
     return d;
 }
 
 static bool begin(void *self)
 {
     struct directed *d = self;
-    d->first = dh_chance_below(&d->chance, 2);
+    d->first = dh_rng_below(&d->rng, 2);
     d->held = d->search->target.held;
     if (d->held != UINT32_MAX)
         d->first = 0;
     uint32_t most = d->most[d->first] ? d->most[d->first] : SKIPS;
-    d->skip = dh_chance_below(&d->chance, 2) ? 0 : dh_chance_below(&d->chance, most);
+    d->skip = dh_rng_below(&d->rng, 2) ? 0 : dh_rng_below(&d->rng, most);
     d->times[0] = d->times[1] = 0;
     d->was_held = d->held != UINT32_MAX;
     for (uint32_t i = 0; i < d->threads; i++)
@@ -116,13 +116,13 @@ static bool have_common(const struct locks *a, const struct locks *b)
     return false;
 }
 
-/* ---- who is where ---- */
+/* ---- threads at the sites ---- */
 
 static bool know_threads(struct directed *d, uint32_t n)
 {
     if (n <= d->threads)
         return true;
-    if (!DH_POOL_GROW(d->search, d, thread, d->threads, n))
+    if (!DH_SEARCH_GROW(d->search, d, thread, d->threads, n))
         return false;
     d->threads = n;
     return true;
@@ -133,7 +133,7 @@ static bool is_access(const struct dh_step *s)
     return s->kind >= DH_STEP_READ && s->kind <= DH_STEP_COPY;
 }
 
-static void come_to(struct directed *d, unsigned site, uint32_t thread)
+static void count_access(struct directed *d, unsigned site, uint32_t thread)
 {
     struct thread *t = &d->thread[thread];
     t->reaches[site] = true;
@@ -146,7 +146,7 @@ static void come_to(struct directed *d, unsigned site, uint32_t thread)
         d->most[site] = d->times[site];
 }
 
-static void hold(struct directed *d, uint32_t thread)
+static void hold_thread(struct directed *d, uint32_t thread)
 {
     if (d->held != UINT32_MAX)
         return;
@@ -162,19 +162,19 @@ static void hold(struct directed *d, uint32_t thread)
     d->was_held = true;
 }
 
-/* Whoever has just come to a site of the target. At the beginning that may be anybody. */
-static void look(struct directed *d, const struct dh_moment *m)
+/* The thread of the last step may have come to a site of the target; at the beginning, any thread may have. */
+static void observe(struct directed *d, const struct dh_decision *now)
 {
-    uint32_t from = m->last < m->count ? m->last : 0, to = m->last < m->count ? from + 1 : m->count;
+    uint32_t from = now->last < now->count ? now->last : 0, to = now->last < now->count ? from + 1 : now->count;
     for (uint32_t i = from; i < to; i++) {
-        const struct dh_actor *a = &m->actors[i];
+        const struct dh_actor *a = &now->actors[i];
         if (a->ended || !is_access(&a->step))
             continue;
         for (unsigned site = 0; site < 2; site++)
             if (a->step.site == d->search->target.site[site]) {
-                come_to(d, site, i);
+                count_access(d, site, i);
                 if (site == d->first)
-                    hold(d, i);
+                    hold_thread(d, i);
             }
     }
 }
@@ -191,14 +191,14 @@ static bool holds_lock(const struct directed *d, uint32_t thread, uint64_t lock)
     return has_lock(&d->thread[thread].held, lock);
 }
 
-/* Comes to a2 itself, or has what one that does waits for. */
-static bool is_hinted(const struct directed *d, const struct dh_moment *m, uint32_t thread)
+/* A thread that reaches a2, or that holds a lock which one that reaches it waits for. */
+static bool is_hinted(const struct directed *d, const struct dh_decision *now, uint32_t thread)
 {
     unsigned second = !d->first;
     if (d->thread[thread].reaches[second])
         return true;
-    for (uint32_t i = 0; i < m->count; i++) {
-        const struct dh_actor *a = &m->actors[i];
+    for (uint32_t i = 0; i < now->count; i++) {
+        const struct dh_actor *a = &now->actors[i];
         if (i == thread || i == d->held || a->ended || a->enabled || !d->thread[i].reaches[second])
             continue;
         uint64_t lock = a->step.kind == DH_STEP_LOCK ? a->step.object : a->step.second;
@@ -208,81 +208,92 @@ static bool is_hinted(const struct directed *d, const struct dh_moment *m, uint3
     return false;
 }
 
-enum class { CLASS_NEVER, CLASS_HELD, CLASS_FROZEN, CLASS_LATE, CLASS_OTHER, CLASS_HINTED };
+enum preference { PREFER_NEVER, PREFER_HELD, PREFER_FROZEN, PREFER_TIMEOUT, PREFER_OTHER, PREFER_HINTED };
 
-static enum class class_of(const struct directed *d, const struct dh_moment *m, uint32_t thread) {
-    enum dh_rank rank = dh_actor_rank(&m->actors[thread]); if (rank == DH_RANK_STUCK) return CLASS_NEVER;
-    if (thread == d->held) return CLASS_HELD;
-    if (is_frozen(d, thread)) return CLASS_FROZEN;
-    if (rank == DH_RANK_LATE) return CLASS_LATE;
-    return rank == DH_RANK_READY && is_hinted(d, m, thread) ? CLASS_HINTED : CLASS_OTHER;
+static enum preference preference_of(const struct directed *d, const struct dh_decision *now, uint32_t thread)
+{
+    enum dh_rank rank = dh_actor_rank(&now->actors[thread]);
+    if (rank == DH_RANK_BLOCKED)
+        return PREFER_NEVER;
+    if (thread == d->held)
+        return PREFER_HELD;
+    if (is_frozen(d, thread))
+        return PREFER_FROZEN;
+    if (rank == DH_RANK_TIMEOUT)
+        return PREFER_TIMEOUT;
+    return rank == DH_RANK_READY && is_hinted(d, now, thread) ? PREFER_HINTED : PREFER_OTHER;
 }
 
-static enum class pick_class(struct directed *d, const uint32_t *n) {
-    unsigned best = CLASS_HINTED; while (best && !n[best]) best--;
-    if (n[CLASS_LATE] && best > CLASS_LATE && !dh_chance_below(&d->chance, LATE_ONE_IN)) return CLASS_LATE;
-    if (best == CLASS_HINTED && n[CLASS_OTHER] && !dh_chance_below(&d->chance, HINT_OF)) return CLASS_OTHER;
+static enum preference draw_preference(struct directed *d, const uint32_t *n)
+{
+    unsigned best = PREFER_HINTED;
+    while (best && !n[best])
+        best--;
+    if (n[PREFER_TIMEOUT] && best > PREFER_TIMEOUT && !dh_rng_below(&d->rng, TIMEOUT_ONE_IN))
+        return PREFER_TIMEOUT;
+    if (best == PREFER_HINTED && n[PREFER_OTHER] && !dh_rng_below(&d->rng, HINT_OF))
+        return PREFER_OTHER;
     return best;
 }
 
-/* Who goes first when the held one and another are about to access the same bytes; UINT32_MAX: they are not. */
-static uint32_t passing(struct directed *d, const struct dh_moment *m)
+/* When the held thread's access races with a pending one: which of the two goes first. UINT32_MAX: there is none. */
+static uint32_t choose_first(struct directed *d, const struct dh_decision *now)
 {
-    if (!d->search->target.passes || d->held >= m->count)
+    if (!d->search->target.passes || d->held >= now->count)
         return UINT32_MAX;
-    const struct dh_actor *held = &m->actors[d->held];
-    for (uint32_t i = 0; i < m->count; i++) {
-        const struct dh_actor *a = &m->actors[i];
+    const struct dh_actor *held = &now->actors[d->held];
+    for (uint32_t i = 0; i < now->count; i++) {
+        const struct dh_actor *a = &now->actors[i];
         if (i == d->held || a->ended || !a->enabled || !is_access(&a->step) || !dh_steps_race(&a->step, &held->step))
             continue;
-        uint32_t first = dh_chance_below(&d->chance, 2) ? i : d->held;
+        uint32_t first = dh_rng_below(&d->rng, 2) ? i : d->held;
         d->held = UINT32_MAX;
         return first;
     }
     return UINT32_MAX;
 }
 
-/* Where meeting is not the end, nobody is kept from what all others wait for by spinning; one who spins, too, is not
- * let go on alone. */
-static bool is_waited_for(struct directed *d, const struct dh_moment *m)
+/* Where the search goes on after both are pending: the held thread is released when all others spin. If it spins, too,
+ * only now and then. */
+static bool is_waited_for(struct directed *d, const struct dh_decision *now)
 {
-    if (!d->search->target.passes || d->held >= m->count || dh_actor_rank(&m->actors[d->held]) < DH_RANK_YIELDS)
+    if (!d->search->target.passes || d->held >= now->count || dh_actor_rank(&now->actors[d->held]) < DH_RANK_YIELDS)
         return false;
-    for (uint32_t i = 0; i < m->count; i++)
-        if (i != d->held && dh_actor_rank(&m->actors[i]) == DH_RANK_READY)
+    for (uint32_t i = 0; i < now->count; i++)
+        if (i != d->held && dh_actor_rank(&now->actors[i]) == DH_RANK_READY)
             return false;
-    return dh_actor_rank(&m->actors[d->held]) == DH_RANK_READY || dh_chance_below(&d->chance, 2);
+    return dh_actor_rank(&now->actors[d->held]) == DH_RANK_READY || dh_rng_below(&d->rng, 2);
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *now)
 {
     struct directed *d = self;
-    uint32_t n[CLASS_HINTED + 1] = {0};
-    if (m->depth >= d->search->depth_max || !know_threads(d, m->count))
+    uint32_t n[PREFER_HINTED + 1] = {0};
+    if (now->depth >= d->search->depth_max || !know_threads(d, now->count))
         return dh_choose_cut();
-    look(d, m);
-    uint32_t first = passing(d, m);
+    observe(d, now);
+    uint32_t first = choose_first(d, now);
     if (first != UINT32_MAX)
-        return dh_choose_way(&d->chance, m, first);
-    for (uint32_t i = 0; i < m->count; i++)
-        n[class_of(d, m, i)]++;
-    enum class which = pick_class(d, n);
-    if (is_waited_for(d, m))
-        which = CLASS_HELD;
-    if (which == CLASS_NEVER)
+        return dh_choose_alternative(&d->rng, now, first);
+    for (uint32_t i = 0; i < now->count; i++)
+        n[preference_of(d, now, i)]++;
+    enum preference which = draw_preference(d, n);
+    if (is_waited_for(d, now))
+        which = PREFER_HELD;
+    if (which == PREFER_NEVER)
         return dh_choose_cut();
-    if (which == CLASS_HELD) { /* nobody else is left, or all wait for it */
+    if (which == PREFER_HELD) { /* no other thread is left, or all wait for it */
         uint32_t thread = d->held;
         d->held = UINT32_MAX;
-        return dh_choose_way(&d->chance, m, thread);
+        return dh_choose_alternative(&d->rng, now, thread);
     }
     /* On towards a2 with the same thread, mostly. */
-    if (m->last < m->count && class_of(d, m, m->last) == which && dh_chance_below(&d->chance, HINT_OF))
-        return dh_choose_way(&d->chance, m, m->last);
-    uint32_t left = dh_chance_below(&d->chance, n[which]);
+    if (now->last < now->count && preference_of(d, now, now->last) == which && dh_rng_below(&d->rng, HINT_OF))
+        return dh_choose_alternative(&d->rng, now, now->last);
+    uint32_t left = dh_rng_below(&d->rng, n[which]);
     for (uint32_t i = 0;; i++)
-        if (class_of(d, m, i) == which && !left--)
-            return dh_choose_way(&d->chance, m, i);
+        if (preference_of(d, now, i) == which && !left--)
+            return dh_choose_alternative(&d->rng, now, i);
 }
 
 static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
@@ -292,7 +303,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     if (thread >= d->threads || step->flags & DH_STEP_FAILED)
         return;
     struct locks *held = &d->thread[thread].held;
-    /* A lock for reading guards nothing for sure. */
+    /* A shared lock does not exclude the other access. */
     if (step->kind == DH_STEP_LOCK && !(step->flags & DH_STEP_SHARED))
         add_lock(held, step->object);
     else if (step->kind == DH_STEP_UNLOCK)
@@ -303,10 +314,10 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
         add_lock(held, step->second);
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct directed *d = self;
-    (void)how, (void)m;
+    (void)how, (void)now;
     d->in_vain = d->was_held ? 0 : d->in_vain + 1;
 }
 

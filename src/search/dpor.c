@@ -1,14 +1,14 @@
 /* Source-DPOR with sleep sets (Abdulla, Aronsson, Jonsson, Sagonas: Source Sets, JACM 2017): one schedule at least for
  * each happens-before class, few for most. What is ours: steps that wait (a lock, a semaphore, a join) race with what
- * they competed with, not with what let them go (trace.c looks through that); what threads would have done when a
- * schedule ended counts as if it came next; a step that ends the program depends on everything; a thread goes on in all
- * its alternatives before it is done with. Clocks and sets of the common beginning of schedules are kept.
+ * they competed with, not with what enabled them (trace.c finds it); steps pending at the end of a schedule count as if
+ * they came next; a step that ends the program depends on everything; all alternatives of a thread are explored before
+ * it sleeps. Clocks and sets of the common prefix of schedules are kept.
  *
- * Shards: at the first few nodes with a choice everybody is tried who does not sleep, and which of the paths below the
- * last of them are ours is decided by their hash. What others try sleeps from then on as if we had tried it. */
+ * Shards: at the first few nodes with a choice all threads that do not sleep are explored, and the hash of the path
+ * decides which of the subtrees below the last of them are this shard's. Those of others sleep as if explored. */
 #include "search/actors.h"
 #include "search/fair.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 #include "search/trace.h"
 
@@ -17,15 +17,15 @@ struct node {
     uint32_t sets;  /* where in `words` */
     uint32_t words; /* of each set */
     uint32_t thread, alternative, alternatives;
-    uint32_t branches; /* of shards: how many nodes with a choice there were, this one included */
+    uint32_t branches; /* of shards: nodes with a choice so far, this one included */
     bool branch;       /* this is one */
-    uint64_t path;     /* what was chosen at those before */
+    uint64_t path;     /* hash of the choices at those before */
 };
 
 enum set {
-    SET_ALLOWED,   /* could be chosen */
-    SET_BACKTRACK, /* must be, or was */
-    SET_SLEEP,     /* need not be any more: what they can do is known from elsewhere */
+    SET_ENABLED,
+    SET_BACKTRACK, /* to be explored, or explored */
+    SET_SLEEP,     /* explored from an earlier node, with nothing dependent since */
     SETS
 };
 
@@ -43,8 +43,8 @@ struct dpor {
     struct dh_fair fair;
     uint32_t at; /* steps of this schedule so far */
     bool begun, cut, broken;
-    bool redundant;  /* all who could go on sleep */
-    uint32_t levels; /* nodes with a choice that are for shards */
+    bool redundant;  /* all enabled threads sleep */
+    uint32_t levels; /* nodes with a choice that shards divide */
 };
 
 static void *start(struct dh_search *search)
@@ -82,9 +82,10 @@ static bool is_covered(const struct dpor *d, const struct node *n, uint32_t thre
 
 /* ---- races ---- */
 
-/* Somebody who can begin what the racing thread could do before event `index`: of what its step needs, and does not
- * need that event, the first in its thread, with nothing of what comes before it needed. (The paper takes all that does
- * not need the event. But where the program may end early, schedules without the rest are schedules of their own.) */
+/* An initial of the reversed race at event `index` (the paper's I(notdep(e, E).p)): the first event of a thread among
+ * those that the racing step depends on and that do not depend on the event, with nothing before it that it depends on.
+ * (The paper takes all that does not depend on the event. But where the program may end early, schedules without the
+ * rest are schedules of their own.) */
 struct initial {
     uint32_t thread;
     bool covered;
@@ -96,7 +97,7 @@ static void clear_first(struct dpor *d)
         d->first[i] = 0;
 }
 
-static bool needs_any(const struct dpor *d, const uint32_t *clock, uint32_t width)
+static bool depends_on_any(const struct dpor *d, const uint32_t *clock, uint32_t width)
 {
     for (uint32_t i = 0; i < width; i++)
         if (d->first[i] && clock[i] >= d->first[i])
@@ -104,11 +105,11 @@ static bool needs_any(const struct dpor *d, const uint32_t *clock, uint32_t widt
     return false;
 }
 
-static void consider(const struct dpor *d, const struct node *n, uint32_t thread, struct initial *found)
+static void try_initial(const struct dpor *d, const struct node *n, uint32_t thread, struct initial *found)
 {
     if (is_covered(d, n, thread))
         found->covered = true;
-    else if (has(d, n, SET_ALLOWED, thread))
+    else if (has(d, n, SET_ENABLED, thread))
         found->thread = thread;
 }
 
@@ -123,19 +124,19 @@ static struct initial find_initial(struct dpor *d, uint32_t index, uint32_t end,
         const struct dh_trace_event *e = &t->event[i];
         if (dh_trace_before(t, &t->event[index], e) || d->first[e->thread] || t->after[e->thread] < e->time)
             continue;
-        if (!needs_any(d, t->clocks + e->clock, e->width))
-            consider(d, n, e->thread, &found);
+        if (!depends_on_any(d, t->clocks + e->clock, e->width))
+            try_initial(d, n, e->thread, &found);
         d->first[e->thread] = e->time;
     }
-    if (!found.covered && !d->first[thread] && !needs_any(d, t->after, t->threads))
-        consider(d, n, thread, &found);
+    if (!found.covered && !d->first[thread] && !depends_on_any(d, t->after, t->threads))
+        try_initial(d, n, thread, &found);
     return found;
 }
 
-static bool nothing_left(const struct dpor *d, const struct node *n)
+static bool is_explored(const struct dpor *d, const struct node *n)
 {
     for (uint32_t i = 0; i < n->words; i++)
-        if (set_of(d, n, SET_ALLOWED)[i] & ~(set_of(d, n, SET_BACKTRACK)[i] | set_of(d, n, SET_SLEEP)[i]))
+        if (set_of(d, n, SET_ENABLED)[i] & ~(set_of(d, n, SET_BACKTRACK)[i] | set_of(d, n, SET_SLEEP)[i]))
             return false;
     return true;
 }
@@ -143,12 +144,12 @@ static bool nothing_left(const struct dpor *d, const struct node *n)
 /* The races the trace has just found, of the step of `thread` that comes after the first `end` events. */
 static void reverse_races(struct dpor *d, uint32_t end, uint32_t thread)
 {
-    if (!DH_POOL_GROW(d->search, d, first, 0, d->trace.threads))
+    if (!DH_SEARCH_GROW(d->search, d, first, 0, d->trace.threads))
         return;
     for (uint32_t i = 0; i < d->trace.races; i++) {
         uint32_t index = d->trace.race[i];
         const struct node *n = &d->node[index];
-        if (nothing_left(d, n))
+        if (is_explored(d, n))
             continue;
         struct initial found = find_initial(d, index, end, thread);
         if (!found.covered && found.thread != UINT32_MAX)
@@ -173,17 +174,17 @@ static void set_branch(struct dpor *d, struct node *n)
         return;
     uint32_t count = 0;
     for (uint32_t i = 0; i < n->words; i++)
-        for (uint64_t left = set_of(d, n, SET_ALLOWED)[i] & ~set_of(d, n, SET_SLEEP)[i]; left; left &= left - 1)
+        for (uint64_t left = set_of(d, n, SET_ENABLED)[i] & ~set_of(d, n, SET_SLEEP)[i]; left; left &= left - 1)
             count++;
     if (count < 2)
         return;
     n->branch = true;
     n->branches++;
     for (uint32_t i = 0; i < n->words; i++)
-        set_of(d, n, SET_BACKTRACK)[i] |= set_of(d, n, SET_ALLOWED)[i] & ~set_of(d, n, SET_SLEEP)[i];
+        set_of(d, n, SET_BACKTRACK)[i] |= set_of(d, n, SET_ENABLED)[i] & ~set_of(d, n, SET_SLEEP)[i];
 }
 
-static bool is_ours(const struct dpor *d, const struct node *n, uint32_t thread)
+static bool is_in_shard(const struct dpor *d, const struct node *n, uint32_t thread)
 {
     if (!n->branch || n->branches < d->levels)
         return true;
@@ -197,15 +198,15 @@ static bool take_next(struct dpor *d, struct node *n)
     for (uint32_t i = 0; i < n->words; i++)
         for (uint64_t left; (left = set_of(d, n, SET_BACKTRACK)[i] & ~set_of(d, n, SET_SLEEP)[i]);) {
             n->thread = i * 64 + (uint32_t)__builtin_ctzll(left);
-            n->alternative = UINT32_MAX; /* which ones there are is seen when we come there */
-            if (is_ours(d, n, n->thread))
+            n->alternative = UINT32_MAX; /* which ones there are is known when the node is reached again */
+            if (is_in_shard(d, n, n->thread))
                 return true;
             add(d, n, SET_SLEEP, n->thread);
         }
     return false;
 }
 
-/* The next thing to try at the last node where there is any; false: nowhere. */
+/* Backtracks to the last node with something to explore; false: there is none. */
 static bool advance(struct dpor *d)
 {
     while (d->nodes) {
@@ -233,51 +234,51 @@ static bool begin(void *self)
     return more;
 }
 
-/* Threads that sleep do so until something happens that matters to them. */
-static bool still_sleeps(const struct dpor *d, const struct dh_moment *m, uint32_t thread)
+/* A thread sleeps until a dependent step is executed. */
+static bool still_sleeps(const struct dpor *d, const struct dh_decision *now, uint32_t thread)
 {
     const struct node *parent = &d->node[d->at - 1];
     const struct dh_trace_event *e = &d->trace.event[d->at - 1];
     return has(d, parent, SET_SLEEP, thread) && thread != e->thread &&
-           !dh_steps_depend(&e->step, &m->actors[thread].step);
+           !dh_steps_depend(&e->step, &now->actors[thread].step);
 }
 
-static bool new_node(struct dpor *d, const struct dh_moment *m)
+static bool new_node(struct dpor *d, const struct dh_decision *now)
 {
-    uint32_t words = (m->count + 63) / 64;
-    if (!DH_POOL_GROW(d->search, d, node, d->nodes, d->nodes + 1) ||
-        !DH_POOL_GROW(d->search, d, words, d->words_used, d->words_used + SETS * words))
+    uint32_t words = (now->count + 63) / 64;
+    if (!DH_SEARCH_GROW(d->search, d, node, d->nodes, d->nodes + 1) ||
+        !DH_SEARCH_GROW(d->search, d, words, d->words_used, d->words_used + SETS * words))
         return false;
     struct node *n = &d->node[d->nodes];
     *n = (struct node){.sets = d->words_used, .words = words, .thread = UINT32_MAX};
     d->words_used += SETS * words;
     for (uint32_t i = 0; i < SETS * words; i++)
         d->words[n->sets + i] = 0;
-    for (uint32_t i = 0; i < m->count; i++) {
-        if (m->actors[i].ended)
+    for (uint32_t i = 0; i < now->count; i++) {
+        if (now->actors[i].ended)
             continue;
-        if (d->at && still_sleeps(d, m, i))
+        if (d->at && still_sleeps(d, now, i))
             add(d, n, SET_SLEEP, i);
-        if (dh_actor_rank(&m->actors[i]) == DH_RANK_STUCK)
+        if (dh_actor_rank(&now->actors[i]) == DH_RANK_BLOCKED)
             continue;
-        if (dh_fair_must_wait(&d->fair, m, i))
+        if (dh_fair_is_blocked(&d->fair, now, i))
             d->search->statistics.unfair++;
         else
-            add(d, n, SET_ALLOWED, i);
+            add(d, n, SET_ENABLED, i);
     }
     d->nodes++;
     set_branch(d, n);
     return true;
 }
 
-/* Whoever moved last, or the first one, but somebody who gives way only if there is nobody else. */
-static uint32_t prefer(const struct dpor *d, const struct node *n, const struct dh_moment *m)
+/* The thread of the last step, else the first one; one that yields only if there is no other. */
+static uint32_t prefer(const struct dpor *d, const struct node *n, const struct dh_decision *now)
 {
     uint32_t best = UINT32_MAX, rank = 0;
-    for (uint32_t i = 0; i < m->count; i++) {
-        if (!has(d, n, SET_ALLOWED, i) || has(d, n, SET_SLEEP, i))
+    for (uint32_t i = 0; i < now->count; i++) {
+        if (!has(d, n, SET_ENABLED, i) || has(d, n, SET_SLEEP, i))
             continue;
-        uint32_t r = 2 * dh_actor_rank(&m->actors[i]) + (i == m->last);
+        uint32_t r = 2 * dh_actor_rank(&now->actors[i]) + (i == now->last);
         if (r > rank) {
             rank = r;
             best = i;
@@ -300,19 +301,19 @@ static struct dh_choice give_up(struct dpor *d, uint64_t *why)
     return dh_choose_cut();
 }
 
-static bool cannot(const struct dh_moment *m, const struct node *n)
+static bool is_impossible(const struct dh_decision *now, const struct node *n)
 {
-    if (n->thread >= m->count || dh_actor_rank(&m->actors[n->thread]) == DH_RANK_STUCK)
+    if (n->thread >= now->count || dh_actor_rank(&now->actors[n->thread]) == DH_RANK_BLOCKED)
         return true;
-    const struct dh_actor *a = &m->actors[n->thread];
+    const struct dh_actor *a = &now->actors[n->thread];
     return n->alternative ? n->alternative >= a->alternatives : !a->enabled;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *now)
 {
     struct dpor *d = self;
-    struct dh_statistics *s = &d->search->statistics;
-    if (!dh_fair_look(&d->fair, d->search, m))
+    struct dh_search_statistics *s = &d->search->statistics;
+    if (!dh_fair_observe(&d->fair, d->search, now))
         d->broken = d->cut = true;
     if (d->cut)
         return dh_choose_cut();
@@ -321,13 +322,13 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
             s->bounded++;
             return dh_choose_cut();
         }
-        if (!new_node(d, m)) {
+        if (!new_node(d, now)) {
             d->broken = d->cut = true;
             return dh_choose_cut();
         }
         struct node *n = &d->node[d->at];
-        uint32_t thread = prefer(d, n, m);
-        if (thread != UINT32_MAX && !is_ours(d, n, thread)) {
+        uint32_t thread = prefer(d, n, now);
+        if (thread != UINT32_MAX && !is_in_shard(d, n, thread)) {
             add(d, n, SET_SLEEP, thread);
             thread = take_next(d, n) ? n->thread : UINT32_MAX;
         }
@@ -337,13 +338,13 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
             d->redundant = true;
             return give_up(d, &s->redundant);
         }
-        set_thread(n, &m->actors[thread], thread);
+        set_thread(n, &now->actors[thread], thread);
         add(d, n, SET_BACKTRACK, thread);
     }
     struct node *n = &d->node[d->at];
-    if (n->alternative == UINT32_MAX && n->thread < m->count)
-        set_thread(n, &m->actors[n->thread], n->thread);
-    if (cannot(m, n))
+    if (n->alternative == UINT32_MAX && n->thread < now->count)
+        set_thread(n, &now->actors[n->thread], n->thread);
+    if (is_impossible(now, n))
         return give_up(d, &s->diverged);
     return (struct dh_choice){n->thread, n->alternative};
 }
@@ -373,13 +374,13 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     reverse_races(d, index, thread);
 }
 
-/* The last step ended the program: whatever others could have done instead must still be seen. That step sleeps then,
- * until somebody does what matters to it. */
-static void go_on_without(struct dpor *d)
+/* The last step ended the program: what others could have done instead must still be explored. That step sleeps then,
+ * until a dependent one is executed. */
+static void explore_without(struct dpor *d)
 {
     const struct node *n = &d->node[d->trace.n - 1];
     for (uint32_t i = 0; i < n->words; i++) {
-        uint64_t left = set_of(d, n, SET_ALLOWED)[i] & ~set_of(d, n, SET_SLEEP)[i];
+        uint64_t left = set_of(d, n, SET_ENABLED)[i] & ~set_of(d, n, SET_SLEEP)[i];
         if (n->thread / 64 == i)
             left &= ~((uint64_t)1 << n->thread % 64);
         if (left & set_of(d, n, SET_BACKTRACK)[i])
@@ -391,31 +392,31 @@ static void go_on_without(struct dpor *d)
     }
 }
 
-/* Did the program end while others were not done, and not by a step that says so? */
-static bool ended_early(const struct dpor *d, enum dh_schedule_end how, const struct dh_moment *m)
+/* Did the program end while other threads had not, and not by DH_STEP_EXIT? */
+static bool ended_early(const struct dpor *d, enum dh_schedule_end how, const struct dh_decision *now)
 {
-    if (how != DH_END_DONE || !m || d->trace.event[d->trace.n - 1].step.kind == DH_STEP_EXIT)
+    if (how != DH_END_DONE || !now || d->trace.event[d->trace.n - 1].step.kind == DH_STEP_EXIT)
         return how == DH_END_FAILED;
-    for (uint32_t i = 0; i < m->count; i++)
-        if (i != m->last && !m->actors[i].ended)
+    for (uint32_t i = 0; i < now->count; i++)
+        if (i != now->last && !now->actors[i].ended)
             return true;
     return false;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct dpor *d = self;
     if ((d->cut && !d->redundant) || !d->trace.n || d->at != d->trace.n)
         return;
-    bool early = ended_early(d, how, m);
+    bool early = ended_early(d, how, now);
     if (early) {
-        go_on_without(d);
+        explore_without(d);
         dh_trace_cut(&d->trace, d->trace.n - 1); /* nothing comes after it */
     }
-    /* Also those who wait, while all others sleep, competed with somebody for what they wait for. */
-    for (uint32_t i = 0; m && i < m->count; i++)
-        if (!m->actors[i].ended && !(early && i == m->last) && !(d->redundant && dh_actor_rank(&m->actors[i])) &&
-            dh_trace_races(&d->trace, i, &m->actors[i].step))
+    /* Blocked threads raced for what they wait for, also when all others sleep. */
+    for (uint32_t i = 0; now && i < now->count; i++)
+        if (!now->actors[i].ended && !(early && i == now->last) && !(d->redundant && dh_actor_rank(&now->actors[i])) &&
+            dh_trace_races(&d->trace, i, &now->actors[i].step))
             reverse_races(d, d->trace.n, i);
 }
 

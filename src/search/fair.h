@@ -1,7 +1,6 @@
-/* Who must let others go first: a thread that gives way where it was before, for the second time, waits for all that
- * could move and have not moved since the first (after Musuvathi and Qadeer, Fair stateless model checking, PLDI 2008).
- * The first time binds nobody: no scheduler promises more. No two threads wait for each other. Layer: search. One for
- * each search. */
+/* Fair scheduling (after Musuvathi and Qadeer, Fair stateless model checking, PLDI 2008): a thread that yields for the
+ * second time at a place waits for all enabled threads that have not moved since its first yield there. The first yield
+ * has no effect: no scheduler promises more. No two threads wait for each other. Layer: search. One for each search. */
 #ifndef DH_SEARCH_FAIR_H
 #define DH_SEARCH_FAIR_H
 
@@ -10,7 +9,7 @@
 struct dh_fair {
     struct dh_fair_thread {
         uint32_t moved, yielded; /* when last */
-        uint32_t owes;           /* to those who did not move since */
+        uint32_t owes;           /* waits for threads that have not moved since then */
     } *thread;
     uint32_t thread_room, threads;
     uint32_t now;
@@ -19,8 +18,8 @@ struct dh_fair {
 
 /* A schedule begins. */
 void dh_fair_begin(struct dh_fair *f);
-/* At each decision, before asking. False: no memory. */
-bool dh_fair_look(struct dh_fair *f, struct dh_search *search, const struct dh_moment *m);
-bool dh_fair_must_wait(const struct dh_fair *f, const struct dh_moment *m, uint32_t thread);
+/* At each decision, before dh_fair_is_blocked. False: no memory. */
+bool dh_fair_observe(struct dh_fair *f, struct dh_search *search, const struct dh_decision *now);
+bool dh_fair_is_blocked(const struct dh_fair *f, const struct dh_decision *now, uint32_t thread);
 
 #endif

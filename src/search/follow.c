@@ -1,4 +1,4 @@
-/* The beginning of each schedule is given, the rest is another strategy's: it sees a program that starts after it. */
+/* Every schedule begins with a given prefix; another strategy chooses the rest and sees a program that starts there. */
 #include "search/actors.h"
 #include "search/strategies.h"
 
@@ -7,7 +7,7 @@ struct follow {
     const struct dh_strategy *then;
     void *self;
     uint32_t at;
-    bool lost; /* the program did not go as it should */
+    bool lost; /* the program does not follow the prefix */
 };
 
 static void *start(struct dh_search *search)
@@ -29,24 +29,24 @@ static bool begin(void *self)
     return f->then->begin(f->self);
 }
 
-static bool can(const struct dh_moment *m, struct dh_choice c)
+static bool is_possible(const struct dh_decision *now, struct dh_choice c)
 {
-    if (c.thread >= m->count || m->actors[c.thread].ended)
+    if (c.thread >= now->count || now->actors[c.thread].ended)
         return false;
-    const struct dh_actor *a = &m->actors[c.thread];
+    const struct dh_actor *a = &now->actors[c.thread];
     return c.alternative ? c.alternative < a->alternatives : a->enabled;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *now)
 {
     struct follow *f = self;
     if (f->at >= f->search->prefix_length) {
-        struct dh_moment later = *m;
-        later.depth = m->depth - f->search->prefix_length;
+        struct dh_decision later = *now;
+        later.depth = now->depth - f->search->prefix_length;
         return f->then->choose(f->self, &later);
     }
     struct dh_choice c = f->search->prefix[f->at];
-    if (!f->lost && can(m, c))
+    if (!f->lost && is_possible(now, c))
         return c;
     f->lost = true;
     f->search->statistics.diverged++;
@@ -60,10 +60,10 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
         f->then->done(f->self, thread, alternative, step);
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct follow *f = self;
-    f->then->end(f->self, how, m);
+    f->then->end(f->self, how, now);
 }
 
 const struct dh_strategy dh_strategy_follow = {

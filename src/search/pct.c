@@ -1,21 +1,21 @@
 /* Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatti, ASPLOS 2010): threads have random
  * priorities, the highest goes on; at d - 1 random points the one that would go on drops below all that are left. A bug
  * of depth d is found with a probability of at least 1 / (n k^(d-1)) in each schedule. Ours: k is the longest schedule
- * seen so far; who gives way drops below everybody. */
+ * seen so far; a thread that yields drops below all others. */
 #include "search/actors.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 
-enum { DEPTH = 3, DEPTH_MOST = 16, LENGTH_FIRST = 16, LATE_ONE_IN = 16 };
+enum { DEPTH = 3, DEPTH_MOST = 16, LENGTH_FIRST = 16, TIMEOUT_ONE_IN = 16 };
 
-/* Priorities: drops by giving way, going down; then changes, in order; then where threads begin. */
+/* Priorities: those of threads that yielded, descending; above them those of change points; then initial ones. */
 #define LOWEST ((uint64_t)1 << 30)
 #define CHANGES ((uint64_t)1 << 31)
 #define BEGINNING ((uint64_t)1 << 32)
 
 struct pct {
     struct dh_search *search;
-    struct dh_chance chance;
+    struct dh_rng rng;
     uint32_t changes, at[DEPTH_MOST];
     uint32_t length; /* of the longest schedule */
     uint64_t *priority;
@@ -30,7 +30,7 @@ static void *start(struct dh_search *search)
         return NULL;
     uint32_t depth = search->pct_depth ? search->pct_depth : DEPTH;
     p->search = search;
-    p->chance.state = search->seed;
+    p->rng.state = search->seed;
     p->changes = depth > DEPTH_MOST ? DEPTH_MOST : depth - 1;
     p->length = LENGTH_FIRST;
     return p;
@@ -40,30 +40,30 @@ static bool begin(void *self)
 {
     struct pct *p = self;
     for (uint32_t i = 0; i < p->changes; i++)
-        p->at[i] = dh_chance_below(&p->chance, p->length);
+        p->at[i] = dh_rng_below(&p->rng, p->length);
     p->threads = 0;
     p->low = LOWEST;
     return !p->search->statistics.no_memory;
 }
 
-static bool know_threads(struct pct *p, const struct dh_moment *m)
+static bool know_threads(struct pct *p, const struct dh_decision *now)
 {
-    if (!DH_POOL_GROW(p->search, p, priority, p->threads, m->count))
+    if (!DH_SEARCH_GROW(p->search, p, priority, p->threads, now->count))
         return false;
-    for (; p->threads < m->count; p->threads++)
-        p->priority[p->threads] = BEGINNING + (dh_chance_next(&p->chance) >> 1);
-    if (m->last < m->count && m->actors[m->last].yields)
-        p->priority[m->last] = p->low--;
+    for (; p->threads < now->count; p->threads++)
+        p->priority[p->threads] = BEGINNING + (dh_rng_next(&p->rng) >> 1);
+    if (now->last < now->count && now->actors[now->last].yields)
+        p->priority[now->last] = p->low--;
     return true;
 }
 
-/* The highest of those who can go on; who could only run out of time, seldom. */
-static uint32_t highest(struct pct *p, const struct dh_moment *m, bool late)
+/* The highest priority among enabled threads, or among those that could only time out. */
+static uint32_t highest(struct pct *p, const struct dh_decision *now, bool late)
 {
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < m->count; i++) {
-        enum dh_rank rank = dh_actor_rank(&m->actors[i]);
-        if (rank == DH_RANK_STUCK || (rank == DH_RANK_LATE) != late)
+    for (uint32_t i = 0; i < now->count; i++) {
+        enum dh_rank rank = dh_actor_rank(&now->actors[i]);
+        if (rank == DH_RANK_BLOCKED || (rank == DH_RANK_TIMEOUT) != late)
             continue;
         if (best == UINT32_MAX || p->priority[i] > p->priority[best])
             best = i;
@@ -71,28 +71,28 @@ static uint32_t highest(struct pct *p, const struct dh_moment *m, bool late)
     return best;
 }
 
-static uint32_t next_thread(struct pct *p, const struct dh_moment *m)
+static uint32_t next_thread(struct pct *p, const struct dh_decision *now)
 {
-    uint32_t ready = highest(p, m, false), late = highest(p, m, true);
-    if (late != UINT32_MAX && (ready == UINT32_MAX || !dh_chance_below(&p->chance, LATE_ONE_IN)))
+    uint32_t ready = highest(p, now, false), late = highest(p, now, true);
+    if (late != UINT32_MAX && (ready == UINT32_MAX || !dh_rng_below(&p->rng, TIMEOUT_ONE_IN)))
         return late;
     return ready;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *now)
 {
     struct pct *p = self;
-    if (m->depth >= p->search->depth_max || !know_threads(p, m))
+    if (now->depth >= p->search->depth_max || !know_threads(p, now))
         return dh_choose_cut();
-    if (m->depth >= p->length)
-        p->length = m->depth + 1;
-    uint32_t thread = next_thread(p, m);
+    if (now->depth >= p->length)
+        p->length = now->depth + 1;
+    uint32_t thread = next_thread(p, now);
     for (uint32_t i = 0; thread != UINT32_MAX && i < p->changes; i++)
-        if (p->at[i] == m->depth) {
+        if (p->at[i] == now->depth) {
             p->priority[thread] = CHANGES - i;
-            thread = next_thread(p, m);
+            thread = next_thread(p, now);
         }
-    return thread == UINT32_MAX ? dh_choose_cut() : dh_choose_way(&p->chance, m, thread);
+    return thread == UINT32_MAX ? dh_choose_cut() : dh_choose_alternative(&p->rng, now, thread);
 }
 
 static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
@@ -100,9 +100,9 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     (void)self, (void)thread, (void)alternative, (void)step;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
-    (void)self, (void)how, (void)m;
+    (void)self, (void)how, (void)now;
 }
 
 const struct dh_strategy dh_strategy_pct = {

@@ -1,15 +1,15 @@
-/* ExtendConstructWitnessPrefix (Fig. 8): the steps between a1 and a2 that can be executed although the thread of a1,
- * and whoever would see that it did not go on, stay behind. Line 12 is printed with m not equal to m of a1; equal is
- * meant. A thread stays behind from where its next step would not be the same as in the run: it reads what somebody who
- * stayed behind has written, wants what one of them owns, joins or waits for one, or would find an object otherwise
- * than it did. Where we cannot tell it stays, too: the prefix is shorter then, never wrong. */
+/* ExtendConstructWitnessPrefix (002, Fig. 8): the steps between a1 and a2 that can be executed while the thread of a1
+ * is held. Line 12 is printed with m not equal to m of a1; equal is meant. A thread is suspended where its next step
+ * would not be the same as in the run: it reads what an omitted step wrote, needs a lock that a suspended thread owns,
+ * joins or waits for one, or would find an object in another state. Where that is not known it is suspended, too: the
+ * prefix is shorter then, never wrong. */
 #include "search/prefix_internal.h"
 
 #include "search/step.h"
 
 enum omitted { OMITTED_POST = 1 << 0, OMITTED_OTHER = 1 << 1 };
 
-/* An object as it is when only the prefix was executed. */
+/* A synchronisation object after the prefix. */
 struct object {
     uint64_t key;
     uint32_t owner; /* thread + 1 */
@@ -20,24 +20,24 @@ struct object {
 
 struct granule {
     uint64_t key;
-    uint8_t dirty; /* bytes that were written by who stayed behind, after the last write of others */
+    uint8_t dirty; /* bytes whose last write in the run is omitted */
     bool used;
 };
 
-struct member {
-    bool stuck, ended, created, waits, woken;
+struct thread {
+    bool suspended, ended, created, waits, woken;
     uint64_t waits_at;
 };
 
-struct world {
+struct extension {
     struct dh_search *search;
     struct dh_prefix *p;
     struct object *object;
     uint32_t object_room, objects;
     struct granule *granule;
     uint32_t granule_room, granules;
-    struct member *member;
-    uint32_t threads, stuck;
+    struct thread *thread;
+    uint32_t threads, suspended;
     bool creates_omitted, io_omitted, wide_omitted;
     struct object no_object; /* without memory */
     struct granule no_granule;
@@ -60,7 +60,7 @@ static struct object *object_at(struct object *table, uint32_t room, uint64_t ke
     return &table[i];
 }
 
-static struct object *object_of(struct world *w, uint64_t key)
+static struct object *object_of(struct extension *w, uint64_t key)
 {
     if (w->objects * 2 >= w->object_room) {
         uint32_t room = w->object_room ? w->object_room * 2 : FIRST_ROOM;
@@ -90,7 +90,7 @@ static struct granule *granule_at(struct granule *table, uint32_t room, uint64_t
     return &table[i];
 }
 
-static struct granule *granule_of(struct world *w, uint64_t key)
+static struct granule *granule_of(struct extension *w, uint64_t key)
 {
     if (w->granules * 2 >= w->granule_room) {
         uint32_t room = w->granule_room ? w->granule_room * 2 : FIRST_ROOM;
@@ -123,11 +123,12 @@ static uint8_t mask_of(uint64_t key, uint64_t from, uint64_t to)
 
 enum touch { IS_DIRTY, SET_DIRTY, SET_CLEAN };
 
-static bool touch(struct world *w, uint64_t at, uint64_t size, enum touch how)
+static bool touch(struct extension *w, uint64_t at, uint64_t size, enum touch how)
 {
     bool dirty = false;
     size = size ? size : 1;
-    if (size > WIDEST) { /* more than we want to know: whoever reads so much stays, or after it was written */
+    if (size > WIDEST) { /* not tracked: a read of so much suspends its thread, and so does any read after an omitted
+                            write of so much */
         w->wide_omitted |= how == SET_DIRTY;
         return true;
     }
@@ -153,8 +154,8 @@ static bool writes(const struct dh_step *s)
     return s->kind == DH_STEP_FREE || s->flags & DH_STEP_WRITES;
 }
 
-/* An update that failed was a read, but might have written. */
-static bool sees_dirty(struct world *w, const struct dh_step *s)
+/* A failed update was a read, but might have written. */
+static bool sees_dirty(struct extension *w, const struct dh_step *s)
 {
     if (s->kind == DH_STEP_COPY && s->flags & DH_STEP_RANGE)
         return w->wide_omitted || touch(w, s->second, s->size, IS_DIRTY);
@@ -169,7 +170,7 @@ static uint64_t mutex_of(const struct dh_step *s)
     return s->kind == DH_STEP_WAIT || s->kind == DH_STEP_WAKE ? s->second : s->object;
 }
 
-static bool is_free(struct world *w, uint64_t lock, bool shared)
+static bool is_free(struct extension *w, uint64_t lock, bool shared)
 {
     const struct object *o = object_of(w, lock);
     return !o->owner && (shared || !o->readers);
@@ -180,7 +181,7 @@ static bool is_shared(const struct dh_step *s)
     return s->flags & DH_STEP_SHARED && (s->kind == DH_STEP_LOCK || s->kind == DH_STEP_UNLOCK);
 }
 
-static void take(struct world *w, const struct dh_step *s, uint32_t thread)
+static void acquire_lock(struct extension *w, const struct dh_step *s, uint32_t thread)
 {
     struct object *o = object_of(w, mutex_of(s));
     if (is_shared(s))
@@ -189,7 +190,7 @@ static void take(struct world *w, const struct dh_step *s, uint32_t thread)
         o->owner = thread + 1;
 }
 
-static void give(struct world *w, const struct dh_step *s)
+static void release_lock(struct extension *w, const struct dh_step *s)
 {
     struct object *o = object_of(w, mutex_of(s));
     if (is_shared(s) && o->readers)
@@ -198,17 +199,17 @@ static void give(struct world *w, const struct dh_step *s)
         o->owner = 0;
 }
 
-static bool can_lock(struct world *w, const struct dh_recorded *r)
+static bool can_lock(struct extension *w, const struct dh_recorded_step *r)
 {
     const struct dh_step *s = &r->step;
     bool got = !(s->flags & DH_STEP_FAILED) && !(s->flags & DH_STEP_TIMED && r->alternative);
     return is_free(w, s->object, is_shared(s)) == got;
 }
 
-/* Out of time needs nobody; else somebody must have woken it who did not stay behind. */
-static bool can_wake(struct world *w, const struct dh_recorded *r)
+/* A time-out needs no other thread; else a step of the prefix must have woken it. */
+static bool can_wake(struct extension *w, const struct dh_recorded_step *r)
 {
-    const struct member *me = &w->member[r->thread];
+    const struct thread *me = &w->thread[r->thread];
     if (r->step.second && !is_free(w, r->step.second, false))
         return false;
     if (!r->step.second)
@@ -216,13 +217,13 @@ static bool can_wake(struct world *w, const struct dh_recorded *r)
     return me->woken == !r->alternative;
 }
 
-static bool untouched(struct world *w, const struct dh_step *s, unsigned by)
+static bool is_intact(struct extension *w, const struct dh_step *s, unsigned by)
 {
     return !(object_of(w, s->object)->omitted & by);
 }
 
 /* Would the step be as it was in the run? */
-static bool can(struct world *w, const struct dh_recorded *r)
+static bool is_reproducible(struct extension *w, const struct dh_recorded_step *r)
 {
     const struct dh_step *s = &r->step;
     if (is_memory(s))
@@ -238,17 +239,17 @@ static bool can(struct world *w, const struct dh_recorded *r)
     case DH_STEP_SEM_POST:
         return true;
     case DH_STEP_LOCK:
-        return can_lock(w, r) && untouched(w, s, OMITTED_OTHER);
+        return can_lock(w, r) && is_intact(w, s, OMITTED_OTHER);
     case DH_STEP_WAKE:
         return can_wake(w, r);
     case DH_STEP_SEM_WAIT:
-        return !(s->flags & (DH_STEP_FAILED | DH_STEP_TIMED)) && untouched(w, s, OMITTED_POST);
+        return !(s->flags & (DH_STEP_FAILED | DH_STEP_TIMED)) && is_intact(w, s, OMITTED_POST);
     case DH_STEP_CREATE:
         return !w->creates_omitted;
     case DH_STEP_BEGIN:
-        return s->object >= w->threads || w->member[s->object].created || !w->creates_omitted;
+        return s->object >= w->threads || w->thread[s->object].created || !w->creates_omitted;
     case DH_STEP_JOIN:
-        return s->object < w->threads && w->member[s->object].ended;
+        return s->object < w->threads && w->thread[s->object].ended;
     case DH_STEP_IO:
         return !w->io_omitted || (s->flags & (DH_STEP_READS | DH_STEP_WRITES)) == DH_STEP_WRITES;
     case DH_STEP_CANCEL:
@@ -256,17 +257,17 @@ static bool can(struct world *w, const struct dh_recorded *r)
     case DH_STEP_EXIT:
     case DH_STEP_FUTEX_WAIT:
         return false;
-    default: /* signals, barriers, once ...: as they were if all who use the object were there */
-        return untouched(w, s, OMITTED_POST | OMITTED_OTHER);
+    default: /* signals, barriers, once ...: as in the run if no use of the object was omitted */
+        return is_intact(w, s, OMITTED_POST | OMITTED_OTHER);
     }
 }
 
-static void wake_waiters(struct world *w, const struct dh_recorded *r)
+static void wake_waiters(struct extension *w, const struct dh_recorded_step *r)
 {
     bool all = r->step.kind == DH_STEP_BROADCAST;
     uint32_t which = r->alternative;
     for (uint32_t i = 0; i < w->threads; i++) {
-        struct member *m = &w->member[i];
+        struct thread *m = &w->thread[i];
         if (!m->waits || m->woken || m->waits_at != r->step.object)
             continue;
         if (all || !which--) {
@@ -277,37 +278,37 @@ static void wake_waiters(struct world *w, const struct dh_recorded *r)
     }
 }
 
-/* It is executed. */
-static void perform(struct world *w, const struct dh_recorded *r)
+/* The step belongs to the prefix. */
+static void perform(struct extension *w, const struct dh_recorded_step *r)
 {
     const struct dh_step *s = &r->step;
-    struct member *me = &w->member[r->thread];
-    bool in_vain = s->flags & DH_STEP_FAILED || (s->flags & DH_STEP_TIMED && r->alternative);
+    struct thread *me = &w->thread[r->thread];
+    bool failed = s->flags & DH_STEP_FAILED || (s->flags & DH_STEP_TIMED && r->alternative);
     if (is_memory(s) && writes(s))
         touch(w, s->object, s->size, SET_CLEAN);
-    if (s->kind == DH_STEP_LOCK && !in_vain)
-        take(w, s, r->thread);
+    if (s->kind == DH_STEP_LOCK && !failed)
+        acquire_lock(w, s, r->thread);
     else if (s->kind == DH_STEP_UNLOCK)
-        give(w, s);
+        release_lock(w, s);
     else if (s->kind == DH_STEP_SIGNAL || s->kind == DH_STEP_BROADCAST)
         wake_waiters(w, r);
     else if (s->kind == DH_STEP_END)
         me->ended = true;
     else if (s->kind == DH_STEP_CREATE && s->object < w->threads)
-        w->member[s->object].created = true;
+        w->thread[s->object].created = true;
     if (s->kind == DH_STEP_WAIT) {
         if (s->second)
-            give(w, s);
-        *me = (struct member){.waits = true, .waits_at = s->object, .created = me->created};
+            release_lock(w, s);
+        *me = (struct thread){.waits = true, .waits_at = s->object, .created = me->created};
     } else if (s->kind == DH_STEP_WAKE) {
         if (s->second)
-            take(w, s, r->thread);
+            acquire_lock(w, s, r->thread);
         me->waits = me->woken = false;
     }
 }
 
-/* It stays undone. */
-static void omit(struct world *w, const struct dh_step *s)
+/* The step does not. */
+static void omit(struct extension *w, const struct dh_step *s)
 {
     if (is_memory(s)) {
         if (writes(s))
@@ -317,44 +318,44 @@ static void omit(struct world *w, const struct dh_step *s)
     w->creates_omitted |= s->kind == DH_STEP_CREATE;
     w->io_omitted |= s->kind == DH_STEP_IO;
     if ((s->kind == DH_STEP_CANCEL || s->kind == DH_STEP_KILL) && s->object < w->threads &&
-        !w->member[s->object].stuck) {
-        w->member[s->object].stuck = true;
-        w->stuck++;
+        !w->thread[s->object].suspended) {
+        w->thread[s->object].suspended = true;
+        w->suspended++;
     }
-    /* Of locks the owner is known, of semaphores that a wait takes nothing away. */
+    /* The owners of locks are known, and an omitted wait leaves a semaphore's count higher, not lower. */
     if (s->kind == DH_STEP_SEM_POST)
         object_of(w, s->object)->omitted |= OMITTED_POST;
     else if (s->kind != DH_STEP_LOCK && s->kind != DH_STEP_UNLOCK && s->kind != DH_STEP_SEM_WAIT)
         object_of(w, s->object)->omitted |= OMITTED_OTHER;
 }
 
-/* ---- the walk ---- */
+/* ---- the algorithm ---- */
 
-static bool start_world(struct world *w, struct dh_prefix *p)
+static bool start_extension(struct extension *w, struct dh_prefix *p)
 {
     w->search = p->search;
     w->p = p;
     w->threads = p->run.threads;
-    w->member = p->search->memory(p->search, (w->threads + 1) * sizeof *w->member);
-    return w->member;
+    w->thread = p->search->memory(p->search, (w->threads + 1) * sizeof *w->thread);
+    return w->thread;
 }
 
-static void stay(struct world *w, const struct dh_recorded *r)
+static void suspend(struct extension *w, const struct dh_recorded_step *r)
 {
-    if (!w->member[r->thread].stuck)
-        w->stuck++;
-    w->member[r->thread].stuck = true;
+    if (!w->thread[r->thread].suspended)
+        w->suspended++;
+    w->thread[r->thread].suspended = true;
     omit(w, &r->step);
 }
 
-/* Threads that a2 depended on between a1 and a2; the others can stay where they are. */
-static uint64_t unneeded(struct dh_prefix *p, const struct dh_prefix_pair *pair)
+/* Threads whose steps between a1 and a2 a2 does not depend on: they need not run. */
+static uint64_t independent_threads(struct dh_prefix *p, const struct dh_prefix_pair *pair)
 {
-    enum { LOOKED_AT = 4096, NEEDED = 256 };
-    const struct dh_recorded *steps = p->run.step;
-    uint32_t needed[NEEDED], n = 0, looked = 0;
+    enum { VISITED_MOST = 4096, NEEDED = 256 };
+    const struct dh_recorded_step *steps = p->run.step;
+    uint32_t needed[NEEDED], n = 0, visited = 0;
     uint64_t threads = 0;
-    for (uint32_t i = pair->second + 1; i-- > pair->first + 1 && looked < LOOKED_AT; looked++) {
+    for (uint32_t i = pair->second + 1; i-- > pair->first + 1 && visited < VISITED_MOST; visited++) {
         if (steps[i].thread == steps[pair->first].thread)
             continue;
         bool is_needed = i == pair->second;
@@ -370,27 +371,27 @@ static uint64_t unneeded(struct dh_prefix *p, const struct dh_prefix_pair *pair)
     }
     uint64_t all = p->run.threads >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << p->run.threads) - 1;
     uint32_t held = steps[pair->first].thread;
-    return looked < LOOKED_AT && held < 64 ? all & ~threads & ~((uint64_t)1 << held) : 0;
+    return visited < VISITED_MOST && held < 64 ? all & ~threads & ~((uint64_t)1 << held) : 0;
 }
 
-static void walk(struct world *w, const struct dh_prefix_pair *pair, struct dh_prefix_choices *c)
+static void extend(struct extension *w, const struct dh_prefix_pair *pair, struct dh_prefix_choices *c)
 {
-    const struct dh_recorded *steps = w->p->run.step, *a1 = &steps[pair->first];
-    stay(w, a1);
-    for (uint32_t i = pair->first + 1; i <= pair->second && w->stuck < w->threads; i++) {
-        const struct dh_recorded *r = &steps[i];
-        if (w->member[r->thread].stuck) {
+    const struct dh_recorded_step *steps = w->p->run.step, *a1 = &steps[pair->first];
+    suspend(w, a1);
+    for (uint32_t i = pair->first + 1; i <= pair->second && w->suspended < w->threads; i++) {
+        const struct dh_recorded_step *r = &steps[i];
+        if (w->thread[r->thread].suspended) {
             omit(w, &r->step);
             continue;
         }
-        /* Pending is enough: it need not be executed, nor read what it read. */
+        /* It need only be pending, not executed. */
         if (dh_steps_race(&a1->step, &r->step)) {
             c->is_witness = true;
             c->racing = i;
             return;
         }
-        if (!can(w, r)) {
-            stay(w, r);
+        if (!is_reproducible(w, r)) {
+            suspend(w, r);
             continue;
         }
         perform(w, r);
@@ -400,8 +401,8 @@ static void walk(struct world *w, const struct dh_prefix_pair *pair, struct dh_p
 
 bool dh_prefix_extend(struct dh_prefix *p, const struct dh_prefix_pair *pair, struct dh_prefix_choices *c)
 {
-    struct world w = {0};
-    if (pair->first >= pair->second || pair->second >= p->run.n || !start_world(&w, p))
+    struct extension w = {0};
+    if (pair->first >= pair->second || pair->second >= p->run.n || !start_extension(&w, p))
         return false;
     *c = (struct dh_prefix_choices){.held = p->run.step[pair->first].thread};
     c->at = p->search->memory(p->search, (pair->second + 1) * sizeof *c->at);
@@ -411,7 +412,7 @@ bool dh_prefix_extend(struct dh_prefix *p, const struct dh_prefix_pair *pair, st
         perform(&w, &p->run.step[c->n]);
         c->at[c->n] = (struct dh_choice){p->run.step[c->n].thread, p->run.step[c->n].alternative};
     }
-    walk(&w, pair, c);
-    c->frozen = unneeded(p, pair);
+    extend(&w, pair, c);
+    c->frozen = independent_threads(p, pair);
     return !p->search->statistics.no_memory;
 }

@@ -1,13 +1,13 @@
-/* Of prefix.c and prefix_extend.c. Layer: search. */
+/* Lock sets of a recorded run, shared by prefix.c and prefix_extend.c. Layer: search. */
 #ifndef DH_SEARCH_PREFIX_INTERNAL_H
 #define DH_SEARCH_PREFIX_INTERNAL_H
 
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/prefix.h"
 
 struct dh_prefix {
     struct dh_search *search;
-    struct dh_run run;
+    struct dh_recorded_run run;
     struct dh_prefix_held {
         uint32_t set, n; /* in `locks` */
     } *held;             /* before each step */

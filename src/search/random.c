@@ -1,12 +1,12 @@
-/* Random walk: every thread that can go on is as likely as any other. Yielding threads wait for the rest; time passes
- * seldom while there is something else to do. */
+/* Random walk: every enabled thread is equally likely. Threads that yielded wait for the others; time-outs are rare
+ * while another thread is enabled. */
 #include "search/actors.h"
 #include "search/strategies.h"
 
-enum { LATE_ONE_IN = 16 };
+enum { TIMEOUT_ONE_IN = 16 };
 
 struct walk {
-    struct dh_chance chance;
+    struct dh_rng rng;
     uint32_t depth_max;
 };
 
@@ -15,7 +15,7 @@ static void *start(struct dh_search *search)
     struct walk *w = search->memory(search, sizeof *w);
     if (!w)
         return NULL;
-    w->chance.state = search->seed;
+    w->rng.state = search->seed;
     w->depth_max = search->depth_max;
     return w;
 }
@@ -26,23 +26,23 @@ static bool begin(void *self)
     return true;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *now)
 {
     struct walk *w = self;
     uint32_t of_rank[DH_RANK_READY + 1] = {0};
-    for (unsigned i = 0; i < m->count; i++)
-        of_rank[dh_actor_rank(&m->actors[i])]++;
+    for (unsigned i = 0; i < now->count; i++)
+        of_rank[dh_actor_rank(&now->actors[i])]++;
     unsigned rank = DH_RANK_READY;
     while (rank && !of_rank[rank])
         rank--;
-    if (!rank || m->depth >= w->depth_max)
+    if (!rank || now->depth >= w->depth_max)
         return dh_choose_cut();
-    if (of_rank[DH_RANK_LATE] && !dh_chance_below(&w->chance, LATE_ONE_IN))
-        rank = DH_RANK_LATE;
-    uint32_t left = of_rank[rank] > 1 ? dh_chance_below(&w->chance, of_rank[rank]) : 0;
+    if (of_rank[DH_RANK_TIMEOUT] && !dh_rng_below(&w->rng, TIMEOUT_ONE_IN))
+        rank = DH_RANK_TIMEOUT;
+    uint32_t left = of_rank[rank] > 1 ? dh_rng_below(&w->rng, of_rank[rank]) : 0;
     for (unsigned i = 0;; i++)
-        if (dh_actor_rank(&m->actors[i]) == rank && !left--)
-            return dh_choose_way(&w->chance, m, i);
+        if (dh_actor_rank(&now->actors[i]) == rank && !left--)
+            return dh_choose_alternative(&w->rng, now, i);
 }
 
 static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
@@ -50,9 +50,9 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     (void)self, (void)thread, (void)alternative, (void)step;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
-    (void)self, (void)how, (void)m;
+    (void)self, (void)how, (void)now;
 }
 
 const struct dh_strategy dh_strategy_random = {

@@ -1,16 +1,15 @@
-/* Fewer context switches: from a schedule that is known to lead to what is looked for, ever shorter ones, by delta
- * debugging (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002) over its segments, the
- * steps that a thread takes in a row. Of a window of segments each thread's are put together, or all are left out; what
- * a thread cannot do then is passed over, and behind the last segment nobody is preempted but who is about to do one of
- * the accesses of the target. The host says in search->reached whether a schedule led there; it becomes what the next
- * ones are made of. */
+/* Minimises context switches of a schedule that reaches a goal, by delta debugging (Zeller and Hildebrandt, Simplifying
+ * and isolating failure-inducing input, 2002) over its segments, the steps that a thread takes in a row. In a window of
+ * segments those of each thread are grouped, or all are left out; steps that are impossible then are skipped, and after
+ * the last segment a thread is preempted only before an access of the target. The driver sets search->reached when a
+ * schedule reaches the goal; the next ones are derived from it. */
 #include "search/actors.h"
 #include "search/strategies.h"
 
 enum {
-    BLIND = 8,        /* schedules without any segment, to begin with */
-    ROOM_AHEAD = 512, /* steps that a shorter schedule may have more than the given one */
-    LET_GO_ONE_IN = 4,
+    UNPLANNED = 8,    /* schedules without any segment, at first */
+    MORE_STEPS = 512, /* that a schedule with fewer switches may have */
+    RELEASE_ONE_IN = 4,
 };
 
 struct segment {
@@ -18,40 +17,40 @@ struct segment {
     uint32_t from, n; /* of the choices */
 };
 
-/* Choices and the segments that they are. */
-struct tape {
+/* A schedule as choices, and as segments of them. */
+struct sequence {
     struct dh_choice *at;
     uint32_t n, switches;
     struct segment *segment;
     uint32_t segments;
 };
 
-enum deed { GROUP, LEAVE_OUT };
+enum reduction { GROUP, LEAVE_OUT };
 
 struct shorten {
     struct dh_search *search;
-    struct dh_chance chance;
+    struct dh_rng rng;
     uint32_t room;
-    struct tape best, taken;
-    struct segment *plan; /* what is to be tried */
+    struct sequence best, taken;
+    struct segment *plan; /* of the schedule that is tried */
     uint32_t planned;
-    uint32_t at, done; /* in the plan: segment, and how much of it */
-    bool from_plan;    /* the last choice */
-    /* which comes next */
-    unsigned blind;
+    uint32_t at, done; /* in the plan: segment, and steps of it */
+    bool from_plan;    /* so was the last choice */
+    /* the next plan */
+    unsigned unplanned;
     uint32_t window, first;
-    enum deed deed;
-    bool improved; /* since the windows began anew */
+    enum reduction reduction;
+    bool improved; /* since the last pass over all windows began */
 };
 
-/* ---- tapes ---- */
+/* ---- sequences ---- */
 
-static void tape_clear(struct tape *t)
+static void sequence_clear(struct sequence *t)
 {
     t->n = t->switches = t->segments = 0;
 }
 
-static void tape_add(struct tape *t, struct dh_choice c)
+static void sequence_add(struct sequence *t, struct dh_choice c)
 {
     struct segment *last = t->segments ? &t->segment[t->segments - 1] : NULL;
     if (last && last->thread == c.thread) {
@@ -63,7 +62,7 @@ static void tape_add(struct tape *t, struct dh_choice c)
     t->at[t->n++] = c;
 }
 
-static bool tape_init(struct tape *t, struct dh_search *search, uint32_t room)
+static bool sequence_init(struct sequence *t, struct dh_search *search, uint32_t room)
 {
     t->at = search->memory(search, room * sizeof *t->at);
     t->segment = search->memory(search, room * sizeof *t->segment);
@@ -76,25 +75,25 @@ static void *start(struct dh_search *search)
     if (!s || !search->prefix_length || search->prefix_length > UINT32_MAX / 4)
         return NULL;
     s->search = search;
-    s->chance.state = search->seed;
-    s->room = 2 * search->prefix_length + ROOM_AHEAD;
+    s->rng.state = search->seed;
+    s->room = 2 * search->prefix_length + MORE_STEPS;
     s->plan = search->memory(search, s->room * sizeof *s->plan);
-    if (!s->plan || !tape_init(&s->best, search, s->room) || !tape_init(&s->taken, search, s->room))
+    if (!s->plan || !sequence_init(&s->best, search, s->room) || !sequence_init(&s->taken, search, s->room))
         return NULL;
     for (uint32_t i = 0; i < search->prefix_length; i++)
-        tape_add(&s->best, search->prefix[i]);
+        sequence_add(&s->best, search->prefix[i]);
     s->window = s->best.segments;
     return s;
 }
 
-/* ---- what is tried next ---- */
+/* ---- plans ---- */
 
 static void plan_add(struct shorten *s, uint32_t segment)
 {
     s->plan[s->planned++] = s->best.segment[segment];
 }
 
-/* Each thread's in a row, in the order in which they first come; a window of one takes the next of its thread. */
+/* The segments of each thread in a row, threads in the order of their first segment. */
 static void plan_group(struct shorten *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
@@ -116,16 +115,17 @@ static uint32_t next_of(const struct shorten *s, uint32_t segment)
     return i;
 }
 
-static void plan(struct shorten *s)
+/* Grouping in a window of one pulls the next segment of its thread there. */
+static void make_plan(struct shorten *s)
 {
     uint32_t n = s->best.segments, from = s->first, to = s->window < n - from ? from + s->window : n;
-    uint32_t pulled = s->window == 1 && s->deed == GROUP ? next_of(s, from) : n;
+    uint32_t pulled = s->window == 1 && s->reduction == GROUP ? next_of(s, from) : n;
     for (uint32_t i = 0; i < from; i++)
         plan_add(s, i);
     if (pulled < n) {
         plan_add(s, from);
         plan_add(s, pulled);
-    } else if (s->deed == GROUP)
+    } else if (s->reduction == GROUP)
         plan_group(s, from, to);
     for (uint32_t i = to; i < n; i++)
         if (i != pulled)
@@ -148,48 +148,48 @@ static bool begin(void *self)
 {
     struct shorten *s = self;
     s->planned = s->at = s->done = 0;
-    tape_clear(&s->taken);
+    sequence_clear(&s->taken);
     if (s->best.switches == 0 || s->search->statistics.no_memory)
         return false;
-    if (s->blind++ < BLIND)
+    if (s->unplanned++ < UNPLANNED)
         return true;
     if (!next_window(s))
         return false;
-    plan(s);
-    s->first += s->deed == LEAVE_OUT ? s->window : 0;
-    s->deed = s->deed == GROUP ? LEAVE_OUT : GROUP;
+    make_plan(s);
+    s->first += s->reduction == LEAVE_OUT ? s->window : 0;
+    s->reduction = s->reduction == GROUP ? LEAVE_OUT : GROUP;
     return true;
 }
 
-/* What was just done there may be done again. */
+/* The same window is tried again. */
 static void adopt(struct shorten *s)
 {
-    struct tape before = s->best;
+    struct sequence before = s->best;
     s->best = s->taken;
     s->taken = before;
     s->improved = true;
-    s->first = s->deed == GROUP && s->first >= s->window ? s->first - s->window : s->first;
-    s->deed = GROUP;
+    s->first = s->reduction == GROUP && s->first >= s->window ? s->first - s->window : s->first;
+    s->reduction = GROUP;
     if (s->window > s->best.segments)
         s->window = s->best.segments;
 }
 
 /* ---- choosing ---- */
 
-static bool can(const struct dh_moment *m, struct dh_choice c)
+static bool is_possible(const struct dh_decision *now, struct dh_choice c)
 {
-    if (c.thread >= m->count || m->actors[c.thread].ended)
+    if (c.thread >= now->count || now->actors[c.thread].ended)
         return false;
-    const struct dh_actor *a = &m->actors[c.thread];
+    const struct dh_actor *a = &now->actors[c.thread];
     return c.alternative ? c.alternative < a->alternatives : a->enabled;
 }
 
-static bool as_planned(struct shorten *s, const struct dh_moment *m, struct dh_choice *out)
+static bool choose_by_plan(struct shorten *s, const struct dh_decision *now, struct dh_choice *out)
 {
     for (; s->at < s->planned; s->at++, s->done = 0) {
         const struct segment *g = &s->plan[s->at];
         *out = g->n > s->done ? s->best.at[g->from + s->done] : (struct dh_choice){DH_CHOOSE_CUT, 0};
-        if (can(m, *out))
+        if (is_possible(now, *out))
             return true;
     }
     return false;
@@ -197,41 +197,41 @@ static bool as_planned(struct shorten *s, const struct dh_moment *m, struct dh_c
 
 static bool is_at_target(const struct shorten *s, const struct dh_step *step)
 {
-    const struct dh_target *t = &s->search->target;
+    const struct dh_search_target *t = &s->search->target;
     return t->set && step->kind >= DH_STEP_READ && step->kind <= DH_STEP_COPY &&
            (step->site == t->site[0] || step->site == t->site[1]);
 }
 
-/* Who ran goes on, else anybody; those that stand at the target after all others. */
-static struct dh_choice without_plan(struct shorten *s, const struct dh_moment *m)
+/* The thread of the last step goes on, else a random one; those before an access of the target after all others. */
+static struct dh_choice choose_unplanned(struct shorten *s, const struct dh_decision *now)
 {
     unsigned best = 0;
     uint32_t chosen = DH_CHOOSE_CUT, seen = 0;
-    bool let_go = !dh_chance_below(&s->chance, LET_GO_ONE_IN);
-    for (uint32_t i = 0; i < m->count; i++) {
-        const struct dh_actor *a = &m->actors[i];
+    bool release = !dh_rng_below(&s->rng, RELEASE_ONE_IN);
+    for (uint32_t i = 0; i < now->count; i++) {
+        const struct dh_actor *a = &now->actors[i];
         unsigned rank = 4u * dh_actor_rank(a);
         if (!rank)
             continue;
-        bool held = is_at_target(s, &a->step) && !let_go;
-        rank += held ? 0 : rank == 4u * DH_RANK_READY && i == m->last ? 2 : 1;
+        bool held = is_at_target(s, &a->step) && !release;
+        rank += held ? 0 : rank == 4u * DH_RANK_READY && i == now->last ? 2 : 1;
         rank = held ? 1 : rank;
         seen = rank == best ? seen + 1 : rank > best ? 1 : seen;
-        if (rank > best || (rank == best && !dh_chance_below(&s->chance, seen)))
+        if (rank > best || (rank == best && !dh_rng_below(&s->rng, seen)))
             chosen = i;
         best = rank > best ? rank : best;
     }
-    return chosen == DH_CHOOSE_CUT ? dh_choose_cut() : (struct dh_choice){chosen, dh_actor_first(&m->actors[chosen])};
+    return chosen == DH_CHOOSE_CUT ? dh_choose_cut() : (struct dh_choice){chosen, dh_actor_first(&now->actors[chosen])};
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *now)
 {
     struct shorten *s = self;
     struct dh_choice c;
     if (s->search->reached || s->taken.n >= s->room || s->taken.switches >= s->best.switches)
         return dh_choose_cut();
-    s->from_plan = as_planned(s, m, &c);
-    return s->from_plan ? c : without_plan(s, m);
+    s->from_plan = choose_by_plan(s, now, &c);
+    return s->from_plan ? c : choose_unplanned(s, now);
 }
 
 static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
@@ -240,13 +240,13 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     (void)step;
     s->done += s->from_plan;
     if (s->taken.n < s->room)
-        tape_add(&s->taken, (struct dh_choice){thread, alternative});
+        sequence_add(&s->taken, (struct dh_choice){thread, alternative});
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct shorten *s = self;
-    (void)how, (void)m;
+    (void)how, (void)now;
     if (s->search->reached && s->taken.switches < s->best.switches)
         adopt(s);
 }

@@ -1,13 +1,13 @@
-/* When two steps depend on each other, and when they race. What a step touches is a set of bytes and up to two
- * synchronisation objects; each is used for itself (any other use depends on that) or together with others of its
- * kind. */
+/* The dependence relation of steps, and when two steps race. A step touches a set of bytes and up to two
+ * synchronisation objects; an object is used exclusively (any other use depends on that) or in a way that commutes with
+ * its like. */
 #include "search/step.h"
 
 enum use {
     USE_NONE,
-    USE_ALONE,
-    USE_SHARED = DH_STEP_SHARED, /* does not mind others that do the same */
-    USE_VAIN = DH_STEP_FAILED,   /* nor does this, but each minds the other: a reader makes a try fail */
+    USE_EXCLUSIVE,
+    USE_SHARED = DH_STEP_SHARED, /* commutes with its like */
+    USE_FAILED = DH_STEP_FAILED, /* so does this, but not with SHARED: a reader makes a try fail */
 };
 
 /* What steps of a kind touch. */
@@ -16,9 +16,9 @@ enum touch {
     SYNC = 1 << 1,    /* a synchronisation object at object */
     SECOND = 1 << 2,  /* one at second, if that is not 0 */
     THREAD = 1 << 3,  /* thread `object` */
-    FILES = 1 << 4,   /* the world outside */
-    THREADS = 1 << 5, /* which number the next thread gets */
-    ALL = 1 << 6,     /* whatever anybody does */
+    FILES = 1 << 4,   /* files and other processes */
+    THREADS = 1 << 5, /* the index of the next thread */
+    ALL = 1 << 6,     /* everything */
     FREES = 1 << 7,   /* bytes at object, and any object among them */
     BUFFER = 1 << 8,  /* the store buffer `second` */
 };
@@ -67,15 +67,15 @@ const char *dh_step_name(unsigned kind)
     return names[kind < DH_STEP_COUNT ? kind : DH_STEP_NONE];
 }
 
-static bool is_waiting_store(const struct dh_step *s)
+static bool is_buffered_store(const struct dh_step *s)
 {
     return s->kind == DH_STEP_WRITE && s->flags & DH_STEP_BUFFERED;
 }
 
-/* A store that waits in a buffer touches nothing else. */
+/* A buffered store touches nothing but its buffer. */
 static unsigned touched(const struct dh_step *s)
 {
-    if (is_waiting_store(s))
+    if (is_buffered_store(s))
         return BUFFER;
     return s->kind < DH_STEP_COUNT ? touches[s->kind] : ALL;
 }
@@ -128,7 +128,7 @@ bool dh_steps_race(const struct dh_step *a, const struct dh_step *b)
              of_b = b->kind < DH_STEP_COUNT ? touches[b->kind] : 0;
     if (!(of_a & BYTES) || !(of_b & BYTES) || (of_a | of_b) & BUFFER)
         return false;
-    /* Waits of libraries read as atomics do. */
+    /* A futex wait reads as atomics do. */
     bool atomic_a = a->flags & DH_STEP_ATOMIC || a->kind == DH_STEP_FUTEX_WAIT;
     bool atomic_b = b->flags & DH_STEP_ATOMIC || b->kind == DH_STEP_FUTEX_WAIT;
     return !(atomic_a && atomic_b) && bytes_conflict(a, b);
@@ -143,8 +143,8 @@ static enum use use_of(const struct dh_step *s, uint64_t object)
     bool second = t & SECOND && s->second && s->second == object;
     if (!first && !second)
         return USE_NONE;
-    enum use together = s->flags & (USE_SHARED | USE_VAIN);
-    return together && !second ? together : USE_ALONE;
+    enum use together = s->flags & (USE_SHARED | USE_FAILED);
+    return together && !second ? together : USE_EXCLUSIVE;
 }
 
 static bool depend_at(const struct dh_step *a, const struct dh_step *b, uint64_t object)
@@ -152,10 +152,10 @@ static bool depend_at(const struct dh_step *a, const struct dh_step *b, uint64_t
     enum use of_a = use_of(a, object), of_b = use_of(b, object);
     if (!of_a || !of_b)
         return false;
-    /* It does not matter which of two posts came first: a wait needs any. */
+    /* Posts commute: a wait needs any of them. */
     if (a->kind == DH_STEP_SEM_POST && b->kind == DH_STEP_SEM_POST)
         return false;
-    return !(of_a & of_b & (USE_SHARED | USE_VAIN));
+    return !(of_a & of_b & (USE_SHARED | USE_FAILED));
 }
 
 static bool among(uint64_t object, struct bytes b)
@@ -179,14 +179,14 @@ static bool is_store_of(const struct dh_step *s, const struct dh_step *drain)
            s->occurrence == drain->occurrence && overlap(to(s), to(drain));
 }
 
-/* Drains of two stores, the first of which was made before. */
+/* Drains of two stores; `first` is of the earlier store. */
 static bool are_in_order(const struct dh_step *first, const struct dh_step *second)
 {
     return second->order & DH_DRAIN_LAST || (first->order ^ second->order) & DH_DRAIN_GROUP;
 }
 
-/* A store comes before its drain, drains before store barriers between them before those behind, all before that of a
- * release store, and all of them before the buffer is empty. Another store and a drain pass each other. */
+/* A store precedes its drain; drains before a store barrier precede those after it; all precede that of a release
+ * store, and all precede the flush. Another store and a drain are independent. */
 static bool depend_in_buffer(const struct dh_step *a, const struct dh_step *b)
 {
     if (dh_step_buffer_number(a) != dh_step_buffer_number(b))
@@ -217,7 +217,7 @@ bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b)
         return true;
     if (of_a & of_b & BUFFER && depend_in_buffer(a, b))
         return true;
-    if ((of_a | of_b) & FREES && is_waiting_store(of_a & FREES ? b : a) && overlap(to(a), to(b)))
+    if ((of_a | of_b) & FREES && is_buffered_store(of_a & FREES ? b : a) && overlap(to(a), to(b)))
         return true;
     return (of_a | of_b) & FREES && (frees_object(a, b) || frees_object(b, a));
 }
@@ -245,7 +245,7 @@ unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS])
     unsigned t = touched(s), n = 0;
     if (t & ALL)
         return DH_STEP_WIDE;
-    if (t & (MEMORY | FREES) || is_waiting_store(s))
+    if (t & (MEMORY | FREES) || is_buffered_store(s))
         n = add_bytes(keys, n, to(s));
     if (t & MEMORY && has_source(s))
         n = add_bytes(keys, n, from(s));
@@ -284,7 +284,7 @@ static bool covers(struct bytes a, struct bytes b)
 bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint64_t key)
 {
     unsigned t = touched(late);
-    if (t & BUFFER) /* depends on its own store, too, which others do not mind */
+    if (t & BUFFER) /* also depends on its own store, with which others are independent */
         return false;
     if (t == MEMORY)
         return touched(early) & MEMORY && !(touched(early) & SYNC) && writes(early) && !has_source(late) &&
@@ -294,10 +294,10 @@ bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint
     if (!(t & SYNC) || t & MEMORY || early->kind == DH_STEP_SEM_POST)
         return false;
     uint64_t object = late->object >> GRANULE_SHIFT == key ? late->object : late->second;
-    return use_of(early, object) == USE_ALONE;
+    return use_of(early, object) == USE_EXCLUSIVE;
 }
 
-/* Who gets a lock or a semaphore's count shows that others could have had it. */
+/* A step that got a lock or a semaphore's count shows that it was available. */
 bool dh_step_could_precede(const struct dh_step *late, const struct dh_step *early)
 {
     enum { PERHAPS = DH_STEP_TRY | DH_STEP_TIMED | DH_STEP_FAILED };
@@ -317,19 +317,19 @@ bool dh_step_could_precede(const struct dh_step *late, const struct dh_step *ear
     case DH_STEP_JOIN:
     case DH_STEP_FUTEX_WAIT:
     case DH_STEP_FLUSH:
-    case DH_STEP_IO: /* may wait for input */
+    case DH_STEP_IO: /* may block on input */
         return false;
     default:
         return true;
     }
 }
 
-static uint64_t given(const struct dh_step *s)
+static uint64_t released_lock(const struct dh_step *s)
 {
     return s->kind == DH_STEP_UNLOCK ? s->object : s->kind == DH_STEP_WAIT ? s->second : 0;
 }
 
-static uint64_t taken(const struct dh_step *s)
+static uint64_t acquired_lock(const struct dh_step *s)
 {
     return s->kind == DH_STEP_LOCK ? s->object : s->kind == DH_STEP_WAKE ? s->second : 0;
 }
@@ -344,25 +344,25 @@ bool dh_step_needs(const struct dh_step *late, const struct dh_step *early)
         return false; /* it has overtaken */
     if (late->kind == DH_STEP_DRAIN || late->kind == DH_STEP_FLUSH)
         return touched(early) & BUFFER && depend_in_buffer(early, late);
-    return given(early) && given(early) == taken(late);
+    return released_lock(early) && released_lock(early) == acquired_lock(late);
 }
 
 /* ---- targets ---- */
 
-static bool at_target(const struct dh_target *t, const struct dh_step *a, const struct dh_step *b)
+static bool at_target(const struct dh_search_target *t, const struct dh_step *a, const struct dh_step *b)
 {
     return !t->set || (a->site == t->site[0] && b->site == t->site[1]);
 }
 
-bool dh_target_reached(const struct dh_search *search, const struct dh_moment *m, uint32_t pair[2])
+bool dh_search_target_reached(const struct dh_search *search, const struct dh_decision *now, uint32_t pair[2])
 {
-    for (unsigned i = 0; i < m->count; i++) {
-        const struct dh_step *a = &m->actors[i].step;
-        if (m->actors[i].ended || !(touched(a) & (MEMORY | FREES)))
+    for (unsigned i = 0; i < now->count; i++) {
+        const struct dh_step *a = &now->actors[i].step;
+        if (now->actors[i].ended || !(touched(a) & (MEMORY | FREES)))
             continue;
-        for (unsigned j = 0; j < m->count; j++) {
-            const struct dh_step *b = &m->actors[j].step;
-            if (i == j || m->actors[j].ended || !at_target(&search->target, a, b) || !dh_steps_race(a, b))
+        for (unsigned j = 0; j < now->count; j++) {
+            const struct dh_step *b = &now->actors[j].step;
+            if (i == j || now->actors[j].ended || !at_target(&search->target, a, b) || !dh_steps_race(a, b))
                 continue;
             pair[0] = i;
             pair[1] = j;

@@ -1,4 +1,4 @@
-/* What strategies need to know of steps beyond whether two depend. Layer: search. */
+/* Keys, races and reversibility of steps, beyond the dependence relation of strategy.h. Layer: search. */
 #ifndef DH_SEARCH_STEP_H
 #define DH_SEARCH_STEP_H
 
@@ -6,8 +6,7 @@
 
 enum { DH_STEP_KEYS = 6, DH_STEP_WIDE = DH_STEP_KEYS + 1 };
 
-/* Where to look for steps that depend on this one: two that do have a key in common, or one of them is wide. Answers
- * how many keys there are, or DH_STEP_WIDE. */
+/* Dependent steps have a key in common, or one of them is wide. Answers how many keys there are, or DH_STEP_WIDE. */
 unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS]);
 /* Two that do not change anything never depend. */
 bool dh_step_changes(const struct dh_step *s);

@@ -1,4 +1,4 @@
-/* All strategies by name of their variable, for those that build on another. Layer: search. */
+/* All strategies, for those that build on another. Layer: search. */
 #ifndef DH_SEARCH_STRATEGIES_H
 #define DH_SEARCH_STRATEGIES_H
 

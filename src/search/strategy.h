@@ -1,7 +1,7 @@
-/* Searching schedules: what a strategy sees of a program whose threads are all parked, and what it answers.
- * Layer: search (base, event only). The engine inside the checked program drives it; so do tests, on model programs.
- * Everything a strategy keeps lives in memory that restoring the program's state leaves alone: it allocates with
- * dh_search.memory and never with malloc. One search runs in one kernel thread. */
+/* Stateless model checking: a strategy chooses at every visible operation which of the parked threads goes on.
+ * Layer: search (base, event only). The driver is the engine inside the checked program, or a test with a model
+ * program. What a strategy keeps lies in KEEP memory, which restoring the program leaves alone: it allocates with
+ * dh_search.memory, never with malloc, and has its own tables instead of base/map.h. One search, one kernel thread. */
 #ifndef DH_SEARCH_STRATEGY_H
 #define DH_SEARCH_STRATEGY_H
 
@@ -25,7 +25,7 @@ enum dh_step_flag {
     DH_STEP_TRY = 1 << 4,    /* never waits */
     DH_STEP_TIMED = 1 << 5,  /* may end without what it waits for; then `alternative` 1 is that */
     DH_STEP_RANGE = 1 << 6,  /* has a second range, `second` */
-    DH_STEP_FAILED = 1 << 7, /* as executed: changed nothing (a try in vain, a signal that nobody waited for) */
+    DH_STEP_FAILED = 1 << 7, /* as executed: changed nothing (a failed try, a signal without waiters) */
     DH_STEP_BUFFERED =
         1 << 8, /* a store that waits in its thread's buffer, `second`, until a drain takes it to memory */
     DH_STEP_COMPARES = 1 << 9, /* an update that may turn out to be a load */
@@ -56,22 +56,22 @@ static inline uint32_t dh_step_buffer_number(const struct dh_step *s)
 /* `order` of a drain: how many store barriers were before the store, and whether it comes after all before it. */
 enum { DH_DRAIN_GROUP = 0x7F, DH_DRAIN_LAST = 0x80 };
 
-/* One thread as it stands. Alternative 0 can be chosen if `enabled`, the others, 1 .. alternatives-1, in any case: who
- * waits for what does not come and may time out is not enabled and has two alternatives. Waiters to wake are numbered
- * by thread index, not by who came first. */
+/* A thread, or a store buffer's drain, at a decision. Alternative 0 can be chosen if `enabled`, the others, 1 ..
+ * alternatives-1, always: a thread that waits and may time out is not enabled and has two alternatives. Waiters that a
+ * signal may wake are numbered by thread index, not in the order of waiting. */
 struct dh_actor {
     struct dh_step step;  /* valid while parked and not ended */
     uint8_t enabled;      /* could be chosen now (alternative 0) */
-    uint8_t alternatives; /* how many ways it can go on, 0 and 1: only one: time out, spurious wake-up, whom to wake */
-    uint8_t yields;       /* its last step gave way (sched_yield, a turn of a spin loop) */
+    uint8_t alternatives; /* ways to go on, 0 counts as 1: time out, spurious wake-up, which waiter to wake */
+    uint8_t yields;       /* its last step yielded (sched_yield, an iteration of a spin loop) */
     uint8_t ended;
 };
 
 /* The state at a decision. */
-struct dh_moment {
+struct dh_decision {
     const struct dh_actor *actors;
     unsigned count; /* threads so far, by creation index */
-    unsigned last;  /* who moved last; UINT32_MAX at the beginning */
+    unsigned last;  /* thread of the last step; UINT32_MAX at the beginning */
     uint32_t depth; /* decisions before this one in the schedule */
 };
 
@@ -89,19 +89,19 @@ enum dh_schedule_end {
 
 enum { DH_CHOOSE_CUT = UINT32_MAX }; /* as thread: abandon this schedule */
 
-/* What a strategy says of its search; whoever drives it may add the first three. A search that ended is complete only
- * if all of the last four are 0. */
-struct dh_statistics {
+/* Counts of a search; the driver may add to the first three. A search that ended is complete only if all of the last
+ * four are 0. */
+struct dh_search_statistics {
     uint64_t schedules, steps;
     uint32_t depth;     /* of the longest schedule */
-    uint64_t redundant; /* schedules that turned out to be like others, and were cut */
+    uint64_t redundant; /* schedules cut as equivalent to others: all enabled threads sleep */
     uint64_t bounded;   /* cut at depth_max, or not tried for preemptions_max */
-    uint64_t diverged;  /* did not go as before: the program is not determined by the schedule */
-    uint64_t unfair;    /* threads that gave way again and again were held back */
+    uint64_t diverged;  /* a schedule's common prefix went otherwise: the program is not deterministic */
+    uint64_t unfair;    /* threads held back because they yielded again and again */
     bool no_memory;
 };
 
-/* What a strategy is given for its life. */
+/* What a strategy searches with. The driver owns it. */
 struct dh_search {
     uint64_t seed;
     uint32_t depth_max;       /* decisions per schedule */
@@ -111,17 +111,17 @@ struct dh_search {
     const struct dh_choice *prefix; /* `follow` does so first; `shorten` begins with it */
     uint32_t prefix_length;
     const struct dh_strategy *then; /* what `follow` goes on with; NULL: random */
-    struct dh_target {              /* the pair that is looked for, if `set` */
+    struct dh_search_target {       /* the pair of accesses to bring together, if `set` */
         bool set;
         uint32_t site[2];
         uint32_t held;   /* thread parked at the first one, not to be chosen; UINT32_MAX: none */
         uint64_t frozen; /* set of threads the second does not depend on */
-        bool passes;     /* that they meet is not the end: they pass in either order, by chance */
+        bool passes;     /* the schedule goes on when both are pending: they are executed in a random order */
     } target;
     uint32_t shard, shards; /* of `dpor`: which part of the work, of how many; 0 or 1: all of it */
     uint32_t pct_depth;     /* priorities of `pct` change that many times less one; 0: 3 */
-    bool reached;           /* by the host, for `shorten`: this schedule came to what is looked for */
-    struct dh_statistics statistics;
+    bool reached;           /* set by the driver, for `shorten`: this schedule reached its goal */
+    struct dh_search_statistics statistics;
     void *host;
 };
 
@@ -130,14 +130,14 @@ struct dh_strategy {
     const char *summary;
     /* NULL: no memory, or it cannot work with this search. */
     void *(*start)(struct dh_search *search);
-    /* A schedule begins anew; false: all that the strategy wants to try was tried (exhausted). */
+    /* The next schedule begins; false: the search is exhausted. */
     bool (*begin)(void *self);
-    struct dh_choice (*choose)(void *self, const struct dh_moment *moment);
+    struct dh_choice (*choose)(void *self, const struct dh_decision *now);
     /* The chosen step was executed; `step` as it really was (a compare-exchange that failed does not write). */
     void (*done)(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step);
-    /* `moment`: how the threads stand then, for what they would have done; NULL if that is not known. */
-    void (*end)(void *self, enum dh_schedule_end end, const struct dh_moment *moment);
-    /* Is what it tried all there is, if begin answers false? Random walks never say so. */
+    /* `now`: the threads at the end, with the steps that are pending; NULL if that is not known. */
+    void (*end)(void *self, enum dh_schedule_end end, const struct dh_decision *now);
+    /* When begin answers false, all schedules were covered. Random walks never are. */
     bool is_systematic;
 };
 
@@ -147,15 +147,13 @@ const struct dh_strategy *dh_strategy_by_name(const char *name);
 
 const char *dh_step_name(unsigned kind); /* any number is answered */
 
-/* Does it matter which of the two comes first? (Steps of two threads; program order is separate.) What a thread does
- * by finding out that it does not matter must be the same: of two that do not depend neither enables, disables or
- * changes the other. */
+/* The dependence relation of partial order reduction, for steps of two threads: of two independent steps neither
+ * enables, disables or changes the other, and both orders lead to the same state. */
 bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b);
 /* Would they race: overlapping bytes, a write among them, not both atomic? */
 bool dh_steps_race(const struct dh_step *a, const struct dh_step *b);
-/* Do two parked threads race at the target's sites (at any, without a target)? Who: `pair`, the thread at site[0]
- * first.
- */
-bool dh_target_reached(const struct dh_search *search, const struct dh_moment *moment, uint32_t pair[2]);
+/* Do two pending accesses race, at the target's sites if there is a target? `pair`: their threads, that at site[0]
+ * first. */
+bool dh_search_target_reached(const struct dh_search *search, const struct dh_decision *now, uint32_t pair[2]);
 
 #endif

@@ -1,6 +1,7 @@
 #include "search/trace.h"
 
-#include "search/pool.h"
+#include "base/vclock.h"
+#include "search/grow.h"
 
 enum { NO_LINK = UINT32_MAX, LINK_BITS = 3, THREADS_MOST = 1 << 16 };
 
@@ -32,7 +33,7 @@ static uint32_t slot_take(struct dh_trace *t, uint64_t key)
     return i;
 }
 
-/* Keys of this trace only, in a table of that size. */
+/* The table with the keys of this trace only. */
 static void rebuild(struct dh_trace *t)
 {
     t->slots_used = 0;
@@ -53,7 +54,7 @@ static void rebuild(struct dh_trace *t)
     }
 }
 
-/* Keys of schedules that are gone stay until there is no room; the table grows only for those in use. */
+/* Keys of removed events stay until there is no room; the table grows only for those in use. */
 static bool keys_fit(struct dh_trace *t)
 {
     if ((t->slots_used + DH_STEP_KEYS) * 2 <= t->slot_room)
@@ -61,7 +62,7 @@ static bool keys_fit(struct dh_trace *t)
     rebuild(t);
     if ((t->slots_used + DH_STEP_KEYS) * 4 <= t->slot_room)
         return true;
-    if (!dh_pool_grow(t->search, (dh_pool_pointer *)&t->slot, &t->slot_room, 0, t->slot_room * 2, sizeof *t->slot))
+    if (!dh_search_grow(t->search, (dh_search_pointer *)&t->slot, &t->slot_room, 0, t->slot_room * 2, sizeof *t->slot))
         return false;
     rebuild(t);
     return true;
@@ -74,13 +75,13 @@ static uint32_t clock_before(const struct dh_trace *t, uint32_t thread)
     return t->thread[thread].last != DH_NO_EVENT ? t->thread[thread].last : t->thread[thread].created;
 }
 
-static bool know_thread(struct dh_trace *t, uint32_t thread)
+static bool add_thread(struct dh_trace *t, uint32_t thread)
 {
     if (thread < t->threads)
         return true;
-    if (thread >= THREADS_MOST || !DH_POOL_GROW(t->search, t, thread, t->threads, thread + 1) ||
-        !DH_POOL_GROW(t->search, t, basis, t->threads, thread + 1) ||
-        !DH_POOL_GROW(t->search, t, after, t->threads, thread + 1))
+    if (thread >= THREADS_MOST || !DH_SEARCH_GROW(t->search, t, thread, t->threads, thread + 1) ||
+        !DH_SEARCH_GROW(t->search, t, basis, t->threads, thread + 1) ||
+        !DH_SEARCH_GROW(t->search, t, after, t->threads, thread + 1))
         return false;
     for (; t->threads <= thread; t->threads++) {
         t->thread[t->threads] = (struct dh_trace_thread){DH_NO_EVENT, DH_NO_EVENT};
@@ -89,7 +90,7 @@ static bool know_thread(struct dh_trace *t, uint32_t thread)
     return true;
 }
 
-/* The store that a drain takes to memory. */
+/* The store of a drain. */
 static uint32_t store_of(const struct dh_trace *t, const struct dh_step *drain)
 {
     uint32_t of = dh_step_buffer_number(drain), i = of < t->threads ? t->thread[of].last : DH_NO_EVENT;
@@ -99,45 +100,41 @@ static uint32_t store_of(const struct dh_trace *t, const struct dh_step *drain)
     return i;
 }
 
+static const uint32_t *clock_of(const struct dh_trace *t, uint32_t event)
+{
+    return t->clocks + t->event[event].clock;
+}
+
 /* What the thread knows before its step, in `basis` and, to begin with, in `after`. */
 static void set_basis(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
 {
-    uint32_t from = clock_before(t, thread), width = from == DH_NO_EVENT ? 0 : t->event[from].width, i = 0;
-    for (; i < width; i++)
-        t->basis[i] = t->after[i] = t->clocks[t->event[from].clock + i];
-    for (; i < t->threads; i++)
-        t->basis[i] = t->after[i] = 0;
+    uint32_t from = clock_before(t, thread), n = 0;
     uint32_t store = step->kind == DH_STEP_DRAIN ? store_of(t, step) : DH_NO_EVENT;
-    for (i = 0; store != DH_NO_EVENT && i < t->event[store].width; i++) {
-        uint32_t known = t->clocks[t->event[store].clock + i];
-        if (known > t->basis[i])
-            t->basis[i] = t->after[i] = known;
+    if (from != DH_NO_EVENT) {
+        n = t->event[from].width;
+        dh_entries_copy(t->basis, clock_of(t, from), n);
     }
-}
-
-static void learn(struct dh_trace *t, const struct dh_trace_event *e)
-{
-    const uint32_t *from = t->clocks + e->clock;
-    for (uint32_t i = 0; i < e->width; i++)
-        if (from[i] > t->after[i])
-            t->after[i] = from[i];
+    dh_entries_widen(t->basis, &n, t->threads);
+    if (store != DH_NO_EVENT)
+        dh_entries_max(t->basis, clock_of(t, store), t->event[store].width);
+    dh_entries_copy(t->after, t->basis, n);
 }
 
 /* ---- races ---- */
 
-/* An early event that the step depends on. True: nothing before it with the same key can matter. */
-static bool meet(struct dh_trace *t, uint32_t index, uint32_t thread, const struct dh_step *step, bool hides)
+/* An earlier event that the step depends on. True: nothing before it with the same key can matter. */
+static bool add_dependence(struct dh_trace *t, uint32_t index, uint32_t thread, const struct dh_step *step, bool hides)
 {
     struct dh_trace_event *e = &t->event[index];
     if (e->thread == thread || e->time <= t->basis[e->thread])
         return hides;
-    learn(t, e);
+    dh_entries_max(t->after, clock_of(t, index), e->width);
     if (dh_step_needs(step, &e->step))
         return false;
     for (uint32_t i = 0; i < t->races; i++)
         if (t->race[i] == index)
             return false; /* by another key, too */
-    if (DH_POOL_GROW(t->search, t, race, t->races, t->races + 1))
+    if (DH_SEARCH_GROW(t->search, t, race, t->races, t->races + 1))
         t->race[t->races++] = index;
     return hides && dh_step_could_precede(step, &e->step);
 }
@@ -150,7 +147,7 @@ static void scan_key(struct dh_trace *t, uint32_t thread, const struct dh_step *
         const struct dh_trace_event *e = &t->event[at >> LINK_BITS];
         const struct dh_trace_link *link = &e->link[at & ((1 << LINK_BITS) - 1)];
         if (dh_steps_depend(&e->step, step) &&
-            meet(t, at >> LINK_BITS, thread, step, dh_step_hides(&e->step, step, key)))
+            add_dependence(t, at >> LINK_BITS, thread, step, dh_step_hides(&e->step, step, key)))
             return;
         at = changes ? link->before : link->change;
     }
@@ -160,18 +157,18 @@ static void scan_wide(struct dh_trace *t, uint32_t thread, const struct dh_step 
 {
     for (uint32_t i = t->wide; i != DH_NO_EVENT; i = t->event[i].wide)
         if (dh_steps_depend(&t->event[i].step, step))
-            meet(t, i, thread, step, false);
+            add_dependence(t, i, thread, step, false);
 }
 
 static void scan_all(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
 {
     for (uint32_t i = t->n; i-- > 0;)
         if (dh_steps_depend(&t->event[i].step, step))
-            meet(t, i, thread, step, false);
+            add_dependence(t, i, thread, step, false);
 }
 
-/* Only the last ones: of two that are ordered, reversing the earlier comes up after the later was reversed, unless the
- * later is what the step waited for. */
+/* Of two races whose events are ordered, the earlier one is found again after the later was reversed, unless the later
+ * is what the step waited for. */
 static void keep_last(struct dh_trace *t, const struct dh_step *step)
 {
     uint32_t kept = 0;
@@ -183,7 +180,7 @@ static void keep_last(struct dh_trace *t, const struct dh_step *step)
                      dh_step_could_precede(step, &late->step);
         }
         if (!hidden) {
-            /* those left out stay where the rest can still be compared with them */
+            /* those left out stay, to compare the rest with them */
             uint32_t swap = t->race[kept];
             t->race[kept++] = t->race[i];
             t->race[i] = swap;
@@ -212,7 +209,7 @@ static unsigned scan(struct dh_trace *t, uint32_t thread, const struct dh_step *
 bool dh_trace_races(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
 {
     uint64_t keys[DH_STEP_KEYS];
-    if (!know_thread(t, thread))
+    if (!add_thread(t, thread))
         return false;
     set_basis(t, thread, step);
     scan(t, thread, step, keys);
@@ -238,19 +235,10 @@ static void link_event(struct dh_trace *t, uint32_t index, const uint64_t *keys)
     }
 }
 
-/* As wide as what it knows, and itself. */
-static uint32_t width_of(const struct dh_trace *t, uint32_t thread)
-{
-    uint32_t n = t->threads;
-    while (n > thread + 1 && !t->after[n - 1])
-        n--;
-    return n;
-}
-
 static void note_created(struct dh_trace *t, struct dh_trace_event *e, uint32_t index)
 {
     e->created = DH_NO_EVENT;
-    if (e->step.kind != DH_STEP_CREATE || e->step.object >= THREADS_MOST || !know_thread(t, (uint32_t)e->step.object))
+    if (e->step.kind != DH_STEP_CREATE || e->step.object >= THREADS_MOST || !add_thread(t, (uint32_t)e->step.object))
         return;
     e->created = t->thread[e->step.object].created;
     t->thread[e->step.object].created = index;
@@ -261,7 +249,7 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     uint64_t keys[DH_STEP_KEYS];
     uint32_t index = t->n;
     t->races = 0;
-    if (!know_thread(t, thread) || !keys_fit(t) || !DH_POOL_GROW(t->search, t, event, t->n, t->n + 1))
+    if (!add_thread(t, thread) || !keys_fit(t) || !DH_SEARCH_GROW(t->search, t, event, t->n, t->n + 1))
         return false;
     set_basis(t, thread, step);
     unsigned n = scan(t, thread, step, keys);
@@ -275,13 +263,12 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     e->changes = dh_step_changes(step);
     e->wide = t->wide;
     t->after[thread] = e->time;
-    e->width = width_of(t, thread);
-    if (!DH_POOL_GROW(t->search, t, clocks, t->clocks_used, t->clocks_used + e->width))
+    e->width = dh_entries_width(t->after, t->threads, thread + 1);
+    if (!DH_SEARCH_GROW(t->search, t, clocks, t->clocks_used, t->clocks_used + e->width))
         return false;
     e->clock = t->clocks_used;
     t->clocks_used += e->width;
-    for (uint32_t i = 0; i < e->width; i++)
-        t->clocks[e->clock + i] = t->after[i];
+    dh_entries_copy(t->clocks + e->clock, t->after, e->width);
     t->n++;
     t->thread[thread].last = index;
     link_event(t, index, keys);
@@ -289,7 +276,7 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     return true;
 }
 
-static void take_back(struct dh_trace *t)
+static void remove_last(struct dh_trace *t)
 {
     struct dh_trace_event *e = &t->event[--t->n];
     if (e->keys != DH_STEP_WIDE)
@@ -308,5 +295,5 @@ static void take_back(struct dh_trace *t)
 void dh_trace_cut(struct dh_trace *t, uint32_t n)
 {
     while (t->n > n)
-        take_back(t);
+        remove_last(t);
 }

@@ -1,5 +1,6 @@
-/* The steps of a schedule with their happens-before order: vector clocks over dependence, kept while a search goes on
- * from the middle of a schedule. Layer: search. Events are numbered from 0; those at the end can be taken back. */
+/* The Mazurkiewicz trace of a schedule: its steps as events, with happens-before over dependence as vector clocks, and
+ * the races that partial order reduction reverses. Layer: search. Events are numbered from 0; those at the end can be
+ * removed, so that the common prefix of two schedules is kept. */
 #ifndef DH_SEARCH_TRACE_H
 #define DH_SEARCH_TRACE_H
 
@@ -14,7 +15,7 @@ struct dh_trace_event {
     uint32_t clock;    /* where in the clocks */
     uint32_t width;    /* and how many entries */
     uint32_t previous; /* event of its thread */
-    uint32_t created;  /* of CREATE: the event that created the same thread before, to be taken back */
+    uint32_t created;  /* of CREATE: the event that created the same thread before, for dh_trace_cut */
     uint32_t wide;     /* the wide event before */
     uint8_t keys;      /* or DH_STEP_WIDE */
     bool changes;
@@ -50,8 +51,8 @@ struct dh_trace {
 };
 
 bool dh_trace_init(struct dh_trace *t, struct dh_search *search);
-/* Adds an event and finds the races: earlier events of other threads that it might have come before, the last ones of
- * those. They are in `race`, valid until the next call. False: no memory. */
+/* Adds an event and finds its reversible races: the last earlier events of other threads that it could have preceded.
+ * They are in `race`, valid until the next call. False: no memory. */
 bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, const struct dh_step *step);
 /* The races of a step that is not executed. `after` is the clock it would have. */
 bool dh_trace_races(struct dh_trace *t, uint32_t thread, const struct dh_step *step);

@@ -1,6 +1,6 @@
 /* Recorded event streams: .dht files. Layer: trace. Format: docs/formats/trace.md. The writer gets the stream in order
- * (event/event.h) and keeps one block in memory; the reader answers it in the same order and keeps one block. What the
- * file says is not trusted: a damaged one is an error that names the offset. */
+ * (event/event.h), the reader returns it in the same order; both keep one block in memory. Files are not trusted:
+ * damage is an error that names the offset. */
 #ifndef DH_TRACE_DHT_H
 #define DH_TRACE_DHT_H
 
@@ -26,12 +26,12 @@ struct dh_dht;
  * was written, so that a killed recorder leaves what it had. */
 struct dh_dht *dh_dht_create(const char *path, const struct dh_meta *meta, const struct dh_dht_options *options,
                              struct dh_err *err);
-/* False when the file cannot be written any more; why, dh_dht_close tells. */
+/* False when the file cannot be written any more; dh_dht_close has the reason. */
 bool dh_dht_add(struct dh_dht *w, const struct dh_event *e);
 /* The metadata has grown: before the events that need it. Only what is new or has changed is written, with the next
  * block. */
 bool dh_dht_meta(struct dh_dht *w, const struct dh_meta *meta);
-/* Writes everything out, so that a reader finds it: for who has nothing to add for a while. */
+/* Writes everything out, so that a reader finds it: before a pause. */
 bool dh_dht_flush(struct dh_dht *w);
 /* Writes the index. False when something could not be written. */
 bool dh_dht_close(struct dh_dht *w, struct dh_err *err);

@@ -1,6 +1,7 @@
 #include "trace/dht_block.h"
+#include "base/alloc.h"
 
-#include "detect/world.h"
+#include "detect/run_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static uint64_t unzigzag(uint64_t value)
 
 enum { THREADS = 1 << 10, PLACES = 1 << 14, FOLLOWERS = 1 << 14 };
 
-/* How an address was told. */
+/* How an address is encoded. */
 enum address_mode {
     BY_STRIDE,         /* as far from the place's last one as that was from the one before */
     BY_OFFSET,         /* as far from the thread's last access as the last time */
@@ -58,7 +59,7 @@ struct thread {
     uint64_t addr;
 };
 
-/* What an event at the place was the last time. */
+/* The last event at a place. */
 struct place {
     uint64_t addr, stride, offset, arg;
     uint32_t ctx;
@@ -88,7 +89,7 @@ static uint32_t *follower_of(struct predictor *p, const struct thread *t)
     return &p->followers[hash(t->site, t->site_before) & (FOLLOWERS - 1)];
 }
 
-/* Events without a place are told apart by what the thread did before. */
+/* Events without a place are distinguished by what the thread did before. */
 static struct place *place_of(struct predictor *p, uint32_t thread, uint32_t site, const struct thread *t)
 {
     uint64_t key = site == DH_NO_PLACE ? (uint64_t)t->site << 32 | t->site_before : site;
@@ -138,17 +139,9 @@ struct dh_block_writer {
     uint32_t thread;
 };
 
-static void *zeroed(size_t size)
-{
-    void *p = calloc(1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 struct dh_block_writer *dh_block_writer_new(void)
 {
-    return zeroed(sizeof(struct dh_block_writer));
+    return dh_xcalloc(1, sizeof(struct dh_block_writer));
 }
 
 void dh_block_writer_free(struct dh_block_writer *w)
@@ -243,7 +236,7 @@ struct dh_block_reader {
 
 struct dh_block_reader *dh_block_reader_new(void)
 {
-    return zeroed(sizeof(struct dh_block_reader));
+    return dh_xcalloc(1, sizeof(struct dh_block_reader));
 }
 
 void dh_block_reader_free(struct dh_block_reader *r)
@@ -277,7 +270,7 @@ static bool next_run(struct dh_block_reader *r)
     uint64_t thread = dh_varint_next(&r->columns[RUNS]);
     r->run = dh_varint_next(&r->columns[RUNS]);
     r->thread = (uint32_t)thread;
-    return !r->columns[RUNS].bad && thread < DH_WORLD_THREADS && r->run;
+    return !r->columns[RUNS].bad && thread < DH_RUN_THREADS_MAX && r->run;
 }
 
 static uint64_t number(struct dh_block_reader *r, enum column column, bool follows, uint64_t predicted)

@@ -1,6 +1,6 @@
 #include "trace/dht_meta.h"
 
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "trace/dht_block.h"
 
 #include <stdlib.h>
@@ -196,7 +196,7 @@ static void take_threads(struct dh_varints *v, struct dh_meta *m)
 {
     for (uint64_t n = dh_varint_next(v); n-- && !v->bad;) {
         uint64_t i = dh_varint_next(v);
-        if (i > m->threads.n || i >= DH_WORLD_THREADS) {
+        if (i > m->threads.n || i >= DH_RUN_THREADS_MAX) {
             v->bad = true;
             return;
         }

@@ -1,3 +1,4 @@
+#include "base/alloc.h"
 #include "base/str.h"
 #include "trace/dht.h"
 #include "trace/dht_block.h"
@@ -263,10 +264,8 @@ static bool read_first(struct dh_dht_reader *r, struct dh_err *err)
 
 struct dh_dht_reader *dh_dht_open(const char *path, struct dh_meta *meta, struct dh_err *err)
 {
-    struct dh_dht_reader *r = calloc(1, sizeof *r);
+    struct dh_dht_reader *r = DH_NEW(struct dh_dht_reader);
     struct stat s;
-    if (!r)
-        abort();
     r->path = dh_strdup(path);
     r->meta = meta;
     r->block = dh_block_reader_new();

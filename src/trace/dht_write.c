@@ -1,3 +1,5 @@
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "trace/dht.h"
 #include "trace/dht_block.h"
@@ -14,12 +16,6 @@
 
 enum { LEVEL = 3, STEPS = 8, FIRST_SHARE = 1 << 16, META_MOST = 1 << 20, BOUND_BLOCKS = 32, LEAST_BLOCK = 1024 };
 
-/* How often a place was recorded by a thread. */
-struct count {
-    uint64_t key; /* 0: free */
-    uint32_t n;
-};
-
 struct dh_dht {
     char *path;
     int fd;
@@ -28,12 +24,11 @@ struct dh_dht {
     struct dh_meta_written written;
     DH_VEC(struct dh_dht_index_entry) index;
     struct dh_dht_index_entry next;  /* of the block that is not written yet */
-    struct dh_str raw, packed, meta; /* meta: what is to be said before the next block */
+    struct dh_str raw, packed, meta; /* meta: to be written before the next block */
     ZSTD_CCtx *zstd;
     struct dh_dht_counts counts;
-    struct count *sites;
-    size_t n_sites, cap_sites;
-    bool full; /* nothing more fits */
+    struct dh_u64_map recorded; /* accesses of each place and thread */
+    bool full;                  /* nothing more fits */
     struct dh_err failed;
 };
 
@@ -55,7 +50,7 @@ static bool put(struct dh_dht *w, const void *bytes, size_t n)
     return !w->failed.text;
 }
 
-/* Header and bytes in one go: a reader, or who finds what a killed recorder left, sees all of it or a short end. */
+/* Header and bytes in one write: a reader of what a killed recorder left sees all of it or a short end. */
 static bool put_chunk(struct dh_dht *w, enum dh_dht_chunk_kind kind, const struct dh_str *raw, uint32_t count)
 {
     size_t bound = ZSTD_compressBound(raw->n);
@@ -68,7 +63,7 @@ static bool put_chunk(struct dh_dht *w, enum dh_dht_chunk_kind kind, const struc
         return dh_err_set(&w->failed, "cannot compress for %s: %s", w->path, ZSTD_getErrorName(n));
     c.stored = (uint32_t)n;
     memcpy(w->packed.at, &c, DH_DHT_HASHED);
-    /* The hash stands between what it covers; it is put in when known. */
+    /* The hash lies between the parts that it covers, so it is filled in last. */
     XXH3_state_t *state = XXH3_createState();
     XXH3_64bits_reset(state);
     XXH3_64bits_update(state, &c, DH_DHT_HASHED);
@@ -102,35 +97,6 @@ static bool put_block(struct dh_dht *w)
 
 /* ---- limits ---- */
 
-static uint64_t mix(uint64_t key)
-{
-    key *= 0x9e3779b97f4a7c15u;
-    return key ^ key >> 29;
-}
-
-static struct count *count_of(struct dh_dht *w, uint64_t key)
-{
-    if (w->n_sites * 2 >= w->cap_sites) {
-        struct count *old = w->sites;
-        size_t cap = w->cap_sites;
-        w->cap_sites = cap ? 2 * cap : 1024;
-        w->sites = calloc(w->cap_sites, sizeof *w->sites);
-        if (!w->sites)
-            abort();
-        w->n_sites = 0;
-        for (size_t i = 0; i < cap; i++)
-            if (old[i].key)
-                *count_of(w, old[i].key) = old[i];
-        free(old);
-    }
-    size_t i = mix(key) & (w->cap_sites - 1);
-    while (w->sites[i].key && w->sites[i].key != key)
-        i = (i + 1) & (w->cap_sites - 1);
-    w->n_sites += !w->sites[i].key;
-    w->sites[i].key = key;
-    return &w->sites[i];
-}
-
 /* So many accesses of one place and thread are recorded. Under a bound of the size a place's share shrinks as the half
  * of the file that accesses may fill does fill, so that what comes late has room as well. */
 static uint32_t share(const struct dh_dht *w)
@@ -151,10 +117,10 @@ static bool is_left_out(struct dh_dht *w, const struct dh_event *e)
     uint32_t limit = share(w);
     if (limit == UINT32_MAX && !w->options.max_size)
         return false;
-    struct count *c = count_of(w, ((uint64_t)e->thread << 32 | e->site) + 1);
-    if (c->n >= limit)
+    uint64_t *n = dh_u64_map_at(&w->recorded, (uint64_t)e->thread << 32 | e->site);
+    if (*n >= limit)
         return true;
-    c->n++;
+    ++*n;
     return false;
 }
 
@@ -165,9 +131,7 @@ struct dh_dht *dh_dht_create(const char *path, const struct dh_meta *meta, const
 {
     static const struct dh_meta nothing;
     struct dh_dht_header h = {.magic = DH_DHT_MAGIC, .version = DH_DHT_VERSION, .endianness = DH_DHT_ENDIANNESS};
-    struct dh_dht *w = calloc(1, sizeof *w);
-    if (!w)
-        abort();
+    struct dh_dht *w = DH_NEW(struct dh_dht);
     w->path = dh_strdup(path);
     w->block = dh_block_writer_new();
     w->zstd = ZSTD_createCCtx();
@@ -261,7 +225,7 @@ bool dh_dht_close(struct dh_dht *w, struct dh_err *err)
     dh_str_release(&w->packed);
     dh_str_release(&w->meta);
     ZSTD_freeCCtx(w->zstd);
-    free(w->sites);
+    dh_u64_map_release(&w->recorded);
     free(w->path);
     free(w);
     return ok;

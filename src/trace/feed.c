@@ -1,19 +1,20 @@
 #include "trace/feed.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct watcher {
+struct observer {
     const struct dh_detector *detector;
     void *self;
 };
 
 struct dh_feed {
-    struct dh_world *world;
-    DH_VEC(struct watcher) watchers;
-    /* By kind of event: the indices of who wants it. */
+    struct dh_run_state *run;
+    DH_VEC(struct observer) observers;
+    /* By kind of event: indices of the observers that get it. */
     DH_VEC(uint8_t) wanted[DH_EVENT_COUNT];
 };
 
@@ -58,7 +59,7 @@ bool dh_detectors_parse(const char *list, dh_detector_list *out, struct dh_err *
     return true;
 }
 
-unsigned dh_detectors_events(const dh_detector_list *list)
+unsigned dh_detectors_wanted_events(const dh_detector_list *list)
 {
     unsigned events = 0;
     for (size_t i = 0; i < list->n; i++)
@@ -69,7 +70,7 @@ unsigned dh_detectors_events(const dh_detector_list *list)
 static void want(struct dh_feed *f, uint8_t index)
 {
     for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)
-        if (f->watchers.at[index].detector->events & dh_event_info(kind)->group)
+        if (f->observers.at[index].detector->events & dh_event_info(kind)->group)
             dh_vec_push(&f->wanted[kind], index);
 }
 
@@ -77,11 +78,11 @@ static bool begin(struct dh_feed *f, const struct dh_detector *d, const struct d
                   struct dh_err *err)
 {
     const char *why = NULL;
-    void *self = d->begin(f->world, o, &why);
+    void *self = d->begin(f->run, o, &why);
     if (!self)
         return dh_err_set(err, "%s: %s", d->name, why ? why : "cannot begin");
-    dh_vec_push(&f->watchers, (struct watcher){d, self});
-    want(f, (uint8_t)(f->watchers.n - 1));
+    dh_vec_push(&f->observers, (struct observer){d, self});
+    want(f, (uint8_t)(f->observers.n - 1));
     return true;
 }
 
@@ -92,16 +93,14 @@ static const char *no_option(void *arg, const char *key)
     return NULL;
 }
 
-struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_host *host,
+struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_run_host *host,
                             const dh_detector_list *detectors, const struct dh_detector_options *options,
                             struct dh_err *err)
 {
     static const struct dh_detector_options none = {.get = no_option};
-    struct dh_feed *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
+    struct dh_feed *f = DH_NEW(struct dh_feed);
     (void)meta;
-    f->world = dh_world_new(host);
+    f->run = dh_run_state_new(host);
     for (size_t i = 0; i < detectors->n && i < UINT8_MAX; i++)
         if (!begin(f, detectors->at[i], options ? options : &none, err)) {
             dh_feed_free(f);
@@ -112,44 +111,44 @@ struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_ho
 
 void dh_feed_event(struct dh_feed *f, const struct dh_event *e)
 {
-    if (e->kind >= DH_EVENT_COUNT || e->thread >= DH_WORLD_THREADS)
+    if (e->kind >= DH_EVENT_COUNT || e->thread >= DH_RUN_THREADS_MAX)
         return;
-    dh_world_before(f->world, e);
+    dh_run_state_before(f->run, e);
     for (size_t i = 0; i < f->wanted[e->kind].n; i++) {
-        const struct watcher *w = &f->watchers.at[f->wanted[e->kind].at[i]];
+        const struct observer *w = &f->observers.at[f->wanted[e->kind].at[i]];
         w->detector->event(w->self, e);
     }
-    dh_world_after(f->world, e);
+    dh_run_state_after(f->run, e);
 }
 
 void dh_feed_end(struct dh_feed *f)
 {
-    for (size_t i = 0; i < f->watchers.n; i++)
-        if (f->watchers.at[i].detector->end)
-            f->watchers.at[i].detector->end(f->watchers.at[i].self);
+    for (size_t i = 0; i < f->observers.n; i++)
+        if (f->observers.at[i].detector->end)
+            f->observers.at[i].detector->end(f->observers.at[i].self);
 }
 
 void dh_feed_count(const struct dh_feed *f, struct dh_str *out)
 {
-    for (size_t i = 0; i < f->watchers.n; i++)
-        if (f->watchers.at[i].detector->count)
-            f->watchers.at[i].detector->count(f->watchers.at[i].self, out);
+    for (size_t i = 0; i < f->observers.n; i++)
+        if (f->observers.at[i].detector->count)
+            f->observers.at[i].detector->count(f->observers.at[i].self, out);
 }
 
 void dh_feed_free(struct dh_feed *f)
 {
     if (!f)
         return;
-    for (size_t i = 0; i < f->watchers.n; i++)
-        f->watchers.at[i].detector->release(f->watchers.at[i].self);
+    for (size_t i = 0; i < f->observers.n; i++)
+        f->observers.at[i].detector->release(f->observers.at[i].self);
     for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)
         dh_vec_release(&f->wanted[kind]);
-    dh_vec_release(&f->watchers);
-    dh_world_free(f->world);
+    dh_vec_release(&f->observers);
+    dh_run_state_free(f->run);
     free(f);
 }
 
-struct dh_world *dh_feed_world(struct dh_feed *f)
+struct dh_run_state *dh_feed_world(struct dh_feed *f)
 {
-    return f->world;
+    return f->run;
 }

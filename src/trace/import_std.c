@@ -1,7 +1,9 @@
 #include "trace/import_std.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/str.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "event/site.h"
 
 #include <ctype.h>
@@ -9,14 +11,7 @@
 #include <string.h>
 
 #define FIRST_ADDRESS 0x10000000u
-enum { BYTES = 8, WAITING = 4 };
-
-/* Names to numbers, in the order of their first use. */
-struct numbering {
-    DH_VEC(char *) names;
-    uint32_t *index; /* number + 1; 0: free */
-    size_t cap;
-};
+enum { BYTES = 8, QUEUE = 4 };
 
 struct dh_std {
     FILE *in;
@@ -24,59 +19,12 @@ struct dh_std {
     struct dh_meta *meta;
     char *line;
     size_t cap;
-    uint64_t number, read, seq; /* number of the line */
-    struct numbering threads, memory, locks, places;
-    DH_VEC(uint8_t) begun; /* by thread */
-    struct dh_event waiting[WAITING];
-    unsigned n_waiting, next_waiting;
+    uint64_t number, read, seq;                          /* number of the line */
+    struct dh_string_map threads, memory, locks, places; /* numbers of names, in the order of first use */
+    DH_VEC(uint8_t) begun;                               /* by thread */
+    struct dh_event queue[QUEUE];
+    unsigned n_queued, next_queued;
 };
-
-/* ---- names ---- */
-
-static uint64_t hash(const char *text)
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return h ^ h >> 31;
-}
-
-static void index_name(struct numbering *n, uint32_t number)
-{
-    size_t i = hash(n->names.at[number]) & (n->cap - 1);
-    while (n->index[i])
-        i = (i + 1) & (n->cap - 1);
-    n->index[i] = number + 1;
-}
-
-static uint32_t number_of(struct numbering *n, const char *text)
-{
-    for (size_t i = hash(text); n->cap && n->index[i & (n->cap - 1)]; i++) {
-        uint32_t number = n->index[i & (n->cap - 1)] - 1;
-        if (strcmp(n->names.at[number], text) == 0)
-            return number;
-    }
-    dh_vec_push(&n->names, dh_strdup(text));
-    if (n->names.n * 2 >= n->cap) {
-        free(n->index);
-        n->cap = n->cap ? 2 * n->cap : 256;
-        n->index = calloc(n->cap, sizeof *n->index);
-        if (!n->index)
-            abort();
-        for (uint32_t i = 0; i + 1 < n->names.n; i++)
-            index_name(n, i);
-    }
-    index_name(n, (uint32_t)n->names.n - 1);
-    return (uint32_t)n->names.n - 1;
-}
-
-static void release_numbering(struct numbering *n)
-{
-    for (size_t i = 0; i < n->names.n; i++)
-        free(n->names.at[i]);
-    dh_vec_release(&n->names);
-    free(n->index);
-}
 
 /* ---- operations ---- */
 
@@ -92,7 +40,7 @@ static const struct operation {
     {"rel", DH_EVENT_UNLOCK, DH_OP_UNLOCK, LOCK},
     {"fork", DH_EVENT_THREAD_CREATE, DH_OP_THREAD_CREATE, THREAD},
     {"join", DH_EVENT_THREAD_JOIN, DH_OP_THREAD_JOIN, THREAD},
-    /* What the trace's maker meant to be atomic. */
+    /* Blocks that the trace's author meant to be atomic. */
     {"begin", DH_EVENT_ENTER, DH_OP_NONE, NOTHING},
     {"end", DH_EVENT_LEAVE, DH_OP_NONE, NOTHING},
 };
@@ -133,7 +81,7 @@ static void add_place(struct dh_std *s, const struct operation *o, const char *w
 static uint32_t place_of(struct dh_std *s, const struct operation *o, const char *what, const char *location)
 {
     char *key = dh_format("%s|%s|%s", o->name, location, what);
-    uint32_t place = number_of(&s->places, key);
+    uint32_t place = dh_string_map_number(&s->places, key);
     free(key);
     if (place == s->meta->places.n)
         add_place(s, o, what, location);
@@ -144,8 +92,8 @@ static bool thread_of(struct dh_std *s, const char *name, uint32_t *index, struc
 {
     if (!name[0])
         return expected(s, "the name of a thread", name, err);
-    *index = number_of(&s->threads, name);
-    if (*index >= DH_WORLD_THREADS)
+    *index = dh_string_map_number(&s->threads, name);
+    if (*index >= DH_RUN_THREADS_MAX)
         return expected(s, "at most 1048576 threads", name, err);
     while (s->meta->threads.n <= *index) {
         struct dh_meta_thread t = {.parent = UINT32_MAX, .name = dh_strdup(name)};
@@ -161,7 +109,7 @@ static void emit(struct dh_std *s, struct dh_event e)
 {
     bool access = dh_event_info(e.kind)->group & (DH_EVENTS_ACCESS | DH_EVENTS_SCOPE);
     e.seq = access ? 0 : ++s->seq;
-    s->waiting[s->n_waiting++] = e;
+    s->queue[s->n_queued++] = e;
 }
 
 static void begin_thread(struct dh_std *s, uint32_t thread)
@@ -182,10 +130,10 @@ static bool fill(struct dh_std *s, const struct operation *o, const char *what, 
     if (o->takes != NOTHING && !what[0])
         return expected(s, o->takes == THREAD ? "the name of a thread in ( )" : "a name in ( )", what, err);
     if (o->takes == MEMORY) {
-        e->addr = FIRST_ADDRESS + (uint64_t)number_of(&s->memory, what) * BYTES;
+        e->addr = FIRST_ADDRESS + (uint64_t)dh_string_map_number(&s->memory, what) * BYTES;
         e->arg = BYTES;
     } else if (o->takes == LOCK) {
-        e->addr = 1ull << 46 | (uint64_t)number_of(&s->locks, what) * BYTES;
+        e->addr = 1ull << 46 | (uint64_t)dh_string_map_number(&s->locks, what) * BYTES;
     } else if (o->takes == THREAD) {
         if (!thread_of(s, what, &other, err))
             return false;
@@ -198,7 +146,7 @@ static bool fill(struct dh_std *s, const struct operation *o, const char *what, 
     return true;
 }
 
-/* thread|op(what)|location; the last part may be missing. The line is taken apart in place. */
+/* thread|op(what)|location; the last part may be missing. The line is split in place. */
 static bool read_line(struct dh_std *s, char *line, struct dh_err *err)
 {
     char *op = strchr(line, '|'), *what = "", *location = "";
@@ -234,9 +182,7 @@ static bool read_line(struct dh_std *s, char *line, struct dh_err *err)
 
 struct dh_std *dh_std_new(FILE *in, const char *name, struct dh_meta *meta)
 {
-    struct dh_std *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_std *s = DH_NEW(struct dh_std);
     s->in = in;
     s->name = name;
     s->meta = meta;
@@ -245,8 +191,8 @@ struct dh_std *dh_std_new(FILE *in, const char *name, struct dh_meta *meta)
 
 enum dh_std_answer dh_std_next(struct dh_std *s, struct dh_event *e, struct dh_err *err)
 {
-    while (s->next_waiting == s->n_waiting) {
-        s->next_waiting = s->n_waiting = 0;
+    while (s->next_queued == s->n_queued) {
+        s->next_queued = s->n_queued = 0;
         ssize_t n = getline(&s->line, &s->cap, s->in);
         if (n < 0)
             return DH_STD_END;
@@ -257,7 +203,7 @@ enum dh_std_answer dh_std_next(struct dh_std *s, struct dh_event *e, struct dh_e
         if (n && s->line[0] != '#' && !read_line(s, s->line, err))
             return DH_STD_ERROR;
     }
-    *e = s->waiting[s->next_waiting++];
+    *e = s->queue[s->next_queued++];
     return DH_STD_EVENT;
 }
 
@@ -270,10 +216,10 @@ void dh_std_free(struct dh_std *s)
 {
     if (!s)
         return;
-    release_numbering(&s->threads);
-    release_numbering(&s->memory);
-    release_numbering(&s->locks);
-    release_numbering(&s->places);
+    dh_string_map_release(&s->threads);
+    dh_string_map_release(&s->memory);
+    dh_string_map_release(&s->locks);
+    dh_string_map_release(&s->places);
     dh_vec_release(&s->begun);
     free(s->line);
     free(s);

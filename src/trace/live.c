@@ -1,7 +1,8 @@
 #include "trace/live.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "event/stream.h"
 #include "host/file.h"
 
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a number may be missing: its thread took it, and did not come to write it. Events in one poll. */
+/* How long a seq may be missing: its thread drew the number but did not write the event. Events in one poll. */
 enum { PATIENCE_MS = 1000, POLL_EVENTS = 1 << 14, DEEPEST = 4 };
 
 struct lane {
@@ -53,7 +54,7 @@ struct process {
     uint64_t missing_since; /* milliseconds, 0: none is missing */
     uint64_t skipped;
     unsigned delivered; /* in this poll */
-    size_t told_size;   /* of the metadata's lists */
+    size_t announced;   /* size of the metadata's lists */
     unsigned depth;     /* of lanes that come after others */
     uint32_t last_read; /* blocks, since the process is over */
 };
@@ -105,14 +106,12 @@ static void free_block(struct process *p, uint32_t number)
         syscall(SYS_futex, &p->file->freed, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* ---- what the numbers mean ---- */
+/* ---- metadata ---- */
 
 static char *copy_text(const char *from, size_t n)
 {
     size_t length = strnlen(from, n);
-    char *s = malloc(length + 1);
-    if (!s)
-        abort();
+    char *s = dh_xmalloc(length + 1);
     memcpy(s, from, length);
     s[length] = 0;
     return s;
@@ -195,8 +194,8 @@ static uint32_t words_of(uint64_t first)
 static void deliver(struct process *p, const struct lane *l, struct dh_event *e)
 {
     size_t size = p->meta.modules.n + p->meta.contexts.n + p->meta.threads.n;
-    if (size != p->told_size) {
-        p->told_size = size;
+    if (size != p->announced) {
+        p->announced = size;
         p->sink->grown(p->user);
     }
     e->thread = l->thread;
@@ -258,7 +257,7 @@ static void deliver_record(struct process *p, struct lane *l, const uint64_t *w)
         l->ctx = context_of(p, value);
         break;
     case DH_STREAM_THREAD:
-        l->thread = value < DH_WORLD_THREADS ? value : 0;
+        l->thread = value < DH_RUN_THREADS_MAX ? value : 0;
         read_thread(p, l->thread);
         break;
     case DH_STREAM_AFTER:
@@ -425,7 +424,7 @@ static bool is_due(struct process *p)
     return p->heads.n && p->lanes[p->heads.at[0]].seq <= p->next;
 }
 
-/* The next one may be missing for good: its thread is dead, or was led away by a signal handler. */
+/* The next seq may be missing for good: its thread is dead, or left by a signal handler. */
 static bool may_skip(struct process *p)
 {
     if (!p->heads.n)
@@ -455,7 +454,7 @@ static bool read_stream(struct process *p)
     return p->delivered;
 }
 
-/* What a lane says after its last event, and what was not written yet. */
+/* Records after the last event of a lane, and runs that were not written yet. */
 static void read_tail(struct process *p, uint32_t lane)
 {
     struct lane *l = &p->lanes[lane];
@@ -486,9 +485,7 @@ static void finish_process(struct process *p)
     p->over = true;
     while (read_stream(p))
         ;
-    const struct lane **order = calloc(p->n_lanes + 1, sizeof *order);
-    if (!order)
-        abort();
+    const struct lane **order = dh_xcalloc(p->n_lanes + 1, sizeof *order);
     for (uint32_t i = 0; i < p->n_lanes; i++)
         order[i] = &p->lanes[i];
     qsort(order, p->n_lanes, sizeof *order, by_thread);
@@ -531,9 +528,7 @@ static char *text_or_null(const char *from, size_t n)
 
 static void add_process(struct dh_live *live, struct dh_stream_header *h)
 {
-    struct process *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct process *p = DH_NEW(struct process);
     p->sink = &live->sink;
     p->file = h;
     p->next = 1;
@@ -545,14 +540,14 @@ static void add_process(struct dh_live *live, struct dh_stream_header *h)
     p->meta.variant = text_or_null(h->variant, sizeof h->variant);
     dh_vec_push(&p->meta.contexts, (struct dh_meta_context){0});
     read_modules(p);
-    for (size_t i = 0; i < live->processes.n; i++) /* what executed it is no more */
+    for (size_t i = 0; i < live->processes.n; i++) /* the program that executed it has ended */
         if (live->processes.at[i]->meta.pid == h->pid)
             live->processes.at[i]->over = true;
     p->user = live->sink.begin(live->sink.arg, &p->meta);
     dh_vec_push(&live->processes, p);
 }
 
-/* Names tell when the files were made: who forked comes before who was forked. */
+/* Names have the time of creation: a parent comes before its forked child. */
 static int by_age(const void *a, const void *b)
 {
     const char *names[] = {dh_basename(*(char *const *)a), dh_basename(*(char *const *)b)};
@@ -565,7 +560,7 @@ static int by_age(const void *a, const void *b)
     return strcmp(names[0], names[1]);
 }
 
-/* A file that was found is unlinked at once, so that none is left behind whatever happens to us. */
+/* A file is unlinked as soon as it is found, so that none remains whatever happens to this process. */
 static void look_for_processes(struct dh_live *live)
 {
     DIR *d = opendir(live->folder);
@@ -669,9 +664,7 @@ static char *make_folder(struct dh_err *err)
 
 struct dh_live *dh_live_open(const struct dh_live_sink *sink, struct dh_err *err)
 {
-    struct dh_live *l = calloc(1, sizeof *l);
-    if (!l)
-        abort();
+    struct dh_live *l = DH_NEW(struct dh_live);
     l->sink = *sink;
     l->folder = make_folder(err);
     if (l->folder)

@@ -1,5 +1,5 @@
-/* The events of processes that run, from the memory they share with us (event/stream.h). Layer: trace. One thread
- * opens, polls and closes. Each process is a stream of its own: forked children and what is executed later, too. */
+/* Event streams of running processes, from shared memory (event/stream.h). Layer: trace. One thread opens, polls and
+ * closes. Each process has its own stream, also forked children and programs that are executed later. */
 #ifndef DH_TRACE_LIVE_H
 #define DH_TRACE_LIVE_H
 
@@ -10,12 +10,12 @@
 #include <stdbool.h>
 
 struct dh_live_sink {
-    /* A process was found; answers what the other two get. `meta` grows with the stream, lives until `end`. */
+    /* A process was found; returns the argument of the others. `meta` grows with the stream, lives until `end`. */
     void *(*begin)(void *arg, const struct dh_meta *meta);
     void (*event)(void *process, const struct dh_event *e);
     /* The metadata has grown: before the events that need it. */
     void (*grown)(void *process);
-    /* It has ended, in whatever way; `lost` events had no room. */
+    /* It has ended in any way; `lost` events had no room. */
     void (*end)(void *process, uint64_t lost);
     void *arg;
 };
@@ -25,7 +25,7 @@ struct dh_live;
 struct dh_live *dh_live_open(const struct dh_live_sink *sink, struct dh_err *err);
 /* For the option `stream` of the runtime. */
 const char *dh_live_folder(const struct dh_live *l);
-/* Delivers what there is; answers whether there was anything. Bounded: call it again and again. */
+/* Delivers what there is; returns whether there was anything. Bounded: call it repeatedly. */
 bool dh_live_poll(struct dh_live *l);
 /* The program has ended: all that is left is delivered; processes that go on do so unread. */
 void dh_live_close(struct dh_live *l);

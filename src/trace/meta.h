@@ -1,5 +1,6 @@
-/* What goes with a stream of events so that its numbers can be read: modules, contexts, threads. Layer: trace. Filled
- * by whoever reads the stream (live.c, dht_read.c, text.c) before the events that need it; numbers are not trusted. */
+/* Metadata of an event stream, which resolve its numbers: modules, contexts, threads, places. Layer: trace. Filled by
+ * the reader of the stream (live.c, dht_read.c, import_std.c) before the events that need it; numbers are not trusted.
+ */
 #ifndef DH_TRACE_META_H
 #define DH_TRACE_META_H
 
@@ -26,7 +27,7 @@ struct dh_meta_thread {
     char *name;      /* or NULL */
 };
 
-/* What a place is, where no module's table says it: in streams that come from other tools. */
+/* A place of a stream of another tool, which has no site table. */
 struct dh_meta_place {
     uint8_t op; /* dh_op */
     uint32_t line;

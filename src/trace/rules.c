@@ -162,11 +162,11 @@ enum decision { UNDECIDED, KEPT, SKIPPED };
 
 struct dh_rules_filter {
     const struct dh_rules *rules;
-    struct dh_world_host host;
+    struct dh_run_host host;
     DH_VEC(uint8_t) decided; /* by place */
 };
 
-struct dh_rules_filter *dh_rules_filter_new(const struct dh_rules *rules, const struct dh_world_host *host)
+struct dh_rules_filter *dh_rules_filter_new(const struct dh_rules *rules, const struct dh_run_host *host)
 {
     struct dh_rules_filter *f = DH_NEW(struct dh_rules_filter);
     f->rules = rules;

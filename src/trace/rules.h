@@ -3,7 +3,7 @@
 #ifndef DH_TRACE_RULES_H
 #define DH_TRACE_RULES_H
 
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "event/event.h"
 #include "host/err.h"
 
@@ -20,7 +20,7 @@ bool dh_rules_skip(const struct dh_rules *r, const struct dh_site_table *table, 
 
 /* Rules on a stream: what was decided for a place is kept. `rules` may be NULL: all is kept. */
 struct dh_rules_filter;
-struct dh_rules_filter *dh_rules_filter_new(const struct dh_rules *rules, const struct dh_world_host *host);
+struct dh_rules_filter *dh_rules_filter_new(const struct dh_rules *rules, const struct dh_run_host *host);
 bool dh_rules_keeps(struct dh_rules_filter *f, const struct dh_event *e);
 void dh_rules_filter_free(struct dh_rules_filter *f);
 

@@ -1,4 +1,5 @@
 #include "trace/source.h"
+#include "base/alloc.h"
 
 #include "host/file.h"
 #include "trace/dht.h"
@@ -52,7 +53,7 @@ static bool open_std(struct dh_source *s, struct dh_err *err)
     return true;
 }
 
-/* The form is told by the first bytes; why a file cannot be read, whoever opens it then says. */
+/* The first bytes determine the format; errors are left to the reader of the format. */
 static bool open_any(struct dh_source *s, struct dh_err *err)
 {
     char first[FIRST];
@@ -69,9 +70,7 @@ static bool open_any(struct dh_source *s, struct dh_err *err)
 
 struct dh_source *dh_source_open(const char *path, struct dh_err *err)
 {
-    struct dh_source *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_source *s = DH_NEW(struct dh_source);
     s->path = dh_strdup(path);
     if (open_any(s, err))
         return s;

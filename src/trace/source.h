@@ -1,4 +1,4 @@
-/* A stored event stream, whatever its form: .dht, text or STD, told apart by the first bytes. Layer: trace. */
+/* A stored event stream of any format: .dht, text or STD, recognised by the first bytes. Layer: trace. */
 #ifndef DH_TRACE_SOURCE_H
 #define DH_TRACE_SOURCE_H
 

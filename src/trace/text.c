@@ -1,7 +1,8 @@
 #include "trace/text.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
-#include "trace/text_words.h"
+#include "trace/text_keywords.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -78,9 +79,7 @@ static void index_add(struct index *x, uint64_t hash, uint32_t value, uint64_t (
         struct index old = *x;
         x->cap = old.cap ? old.cap * 2 : 64;
         x->n = 0;
-        x->at = calloc(x->cap, sizeof *x->at);
-        if (!x->at)
-            abort();
+        x->at = dh_xcalloc(x->cap, sizeof *x->at);
         for (size_t i = 0; i < old.cap; i++)
             if (old.at[i])
                 index_add(x, hash_of(arg, old.at[i] - 1), old.at[i] - 1, hash_of, arg);
@@ -178,11 +177,11 @@ static bool number(const char *text, uint64_t limit, uint64_t *out)
     return !*end && *out <= limit;
 }
 
-static bool word_value(struct dh_text *t, const struct dh_word *words, const char *text, const char *what,
+static bool word_value(struct dh_text *t, const struct dh_text_keyword *words, const char *text, const char *what,
                        unsigned *out)
 {
     struct dh_str list = {0};
-    for (const struct dh_word *w = words; w->name; w++) {
+    for (const struct dh_text_keyword *w = words; w->name; w++) {
         if (strcmp(w->name, text) == 0) {
             *out = w->value;
             dh_str_release(&list);
@@ -213,19 +212,19 @@ static bool key_size(struct dh_text *t, struct line *l, const char *v)
 }
 static bool key_order(struct dh_text *t, struct line *l, const char *v)
 {
-    return word_value(t, dh_words_orders, v, "order", &l->order);
+    return word_value(t, dh_text_orders, v, "order", &l->order);
 }
 static bool key_op(struct dh_text *t, struct line *l, const char *v)
 {
-    return word_value(t, dh_words_ops, v, "op", &l->op);
+    return word_value(t, dh_text_ops, v, "op", &l->op);
 }
 static bool key_class(struct dh_text *t, struct line *l, const char *v)
 {
-    return word_value(t, dh_words_classes, v, "class", &l->class);
+    return word_value(t, dh_text_classes, v, "class", &l->class);
 }
 static bool key_region(struct dh_text *t, struct line *l, const char *v)
 {
-    return word_value(t, dh_words_regions, v, "region", &l->region);
+    return word_value(t, dh_text_regions, v, "region", &l->region);
 }
 static bool key_mutex(struct dh_text *t, struct line *l, const char *v)
 {
@@ -250,7 +249,7 @@ static bool key_object(struct dh_text *t, struct line *l, const char *v)
 static bool key_with(struct dh_text *t, struct line *l, const char *v)
 {
     uint64_t n = 0;
-    bool ok = number(v, DH_WORLD_THREADS - 1, &n) || expected(t, "with=THREAD", v);
+    bool ok = number(v, DH_RUN_THREADS_MAX - 1, &n) || expected(t, "with=THREAD", v);
     l->with = (uint32_t)n;
     return ok;
 }
@@ -290,9 +289,9 @@ static bool take_place(struct dh_text *t, struct line *l, char *word)
     return keep(&l->file, word);
 }
 
-static const struct dh_word *flag_of(const char *word)
+static const struct dh_text_keyword *flag_of(const char *word)
 {
-    for (const struct dh_word *w = dh_words_flags; w->name; w++)
+    for (const struct dh_text_keyword *w = dh_text_flags; w->name; w++)
         if (strcmp(w->name, word) == 0)
             return w;
     return NULL;
@@ -300,7 +299,7 @@ static const struct dh_word *flag_of(const char *word)
 
 static bool take_option(struct dh_text *t, struct line *l)
 {
-    const struct dh_word *flag = flag_of(t->word.at);
+    const struct dh_text_keyword *flag = flag_of(t->word.at);
     if (t->word.at[0] == '@')
         return take_place(t, l, t->word.at + 1);
     if (strchr(t->word.at, '='))
@@ -352,7 +351,7 @@ static bool take_object(struct dh_text *t, struct line *l, enum dh_text_object t
 {
     uint64_t n = 0;
     if (takes == DH_OBJECT_THREAD || takes == DH_OBJECT_MAYBE_THREAD) {
-        if (!number(t->word.at, DH_WORLD_THREADS - 1, &n))
+        if (!number(t->word.at, DH_RUN_THREADS_MAX - 1, &n))
             return expected(t, "the index of a thread", t->word.at);
         l->e.arg = n;
         return true;
@@ -390,7 +389,7 @@ static bool finish_memory(struct dh_text *t, struct line *l)
 
 static uint64_t atomic_arg(const struct line *l)
 {
-    bool wrote = l->op != DH_OP_ATOMIC_LOAD && !(l->op & DH_WORD_CAS_FAILED);
+    bool wrote = l->op != DH_OP_ATOMIC_LOAD && !(l->op & DH_TEXT_CAS_FAILED);
     return (l->op & 0xFF) | (uint64_t)l->order << 8 | (l->size & 0xFFFF) << 16 | (uint64_t)wrote << 32;
 }
 
@@ -492,7 +491,7 @@ static bool take_kind(struct dh_text *t, struct line *l)
 static bool take_head(struct dh_text *t, struct line *l, const char **at, const char *end)
 {
     uint64_t n;
-    if (!number(t->word.at, DH_WORLD_THREADS - 1, &n))
+    if (!number(t->word.at, DH_RUN_THREADS_MAX - 1, &n))
         return expected(t, "the index of a thread", t->word.at);
     l->e.thread = (uint32_t)n;
     if (!next_word(t, at, end))
@@ -591,9 +590,7 @@ static bool size_up(struct dh_text *t, struct dh_err *err)
 
 struct dh_text *dh_text_new(const char *name, const char *bytes, size_t n, struct dh_err *err)
 {
-    struct dh_text *t = calloc(1, sizeof *t);
-    if (!t)
-        abort();
+    struct dh_text *t = DH_NEW(struct dh_text);
     t->name = name;
     t->bytes = t->at = bytes;
     t->end = bytes + n;
@@ -672,7 +669,7 @@ static bool host_global(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
     return true;
 }
 
-void dh_text_host(struct dh_text *t, struct dh_world_host *host)
+void dh_text_host(struct dh_text *t, struct dh_run_host *host)
 {
     host->site = host_site;
     host->global = host_global;

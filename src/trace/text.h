@@ -4,7 +4,7 @@
 #define DH_TRACE_TEXT_H
 
 #include "base/str.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "event/event.h"
 #include "host/err.h"
 
@@ -21,11 +21,11 @@ bool dh_text_next(struct dh_text *t, struct dh_event *e);
 void dh_text_progress(const struct dh_text *t, size_t *at, size_t *of);
 
 /* What the text says of places and objects, as a world's host asks for it: fills in `site`, `global` and `arg`. */
-void dh_text_host(struct dh_text *t, struct dh_world_host *host);
+void dh_text_host(struct dh_text *t, struct dh_run_host *host);
 /* The name that has the address, "" when none: "acct", "acct+8". Owned by the caller. */
 char *dh_text_name(const struct dh_text *t, uint64_t addr);
 
 /* Appends the event as a line. `host` says what places mean; its `site` may be NULL. */
-void dh_text_print(struct dh_str *out, const struct dh_world_host *host, const struct dh_event *e);
+void dh_text_print(struct dh_str *out, const struct dh_run_host *host, const struct dh_event *e);
 
 #endif

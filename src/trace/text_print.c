@@ -1,6 +1,6 @@
 #include "trace/text.h"
 
-#include "trace/text_words.h"
+#include "trace/text_keywords.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,9 @@ static void add_value(struct dh_str *out, const char *text)
     dh_str_add(out, "\"");
 }
 
-static void add_word(struct dh_str *out, const char *key, const struct dh_word *words, unsigned value)
+static void add_word(struct dh_str *out, const char *key, const struct dh_text_keyword *words, unsigned value)
 {
-    const char *name = dh_word_find(words, value);
+    const char *name = dh_text_keyword_of(words, value);
     if (name)
         dh_str_addf(out, " %s=%s", key, name);
 }
@@ -37,10 +37,10 @@ static void add_atomic(struct dh_str *out, const struct dh_event *e)
 {
     unsigned op = dh_event_atomic_op(e);
     if (op == DH_OP_ATOMIC_CAS && !dh_event_atomic_wrote(e))
-        op |= DH_WORD_CAS_FAILED;
+        op |= DH_TEXT_CAS_FAILED;
     add_size(out, dh_event_atomic_size(e));
-    add_word(out, "op", dh_words_ops, op);
-    add_word(out, "order", dh_words_orders, dh_event_atomic_order(e));
+    add_word(out, "op", dh_text_ops, op);
+    add_word(out, "order", dh_text_orders, dh_event_atomic_order(e));
 }
 
 static void add_arg(struct dh_str *out, const struct dh_event *e)
@@ -49,13 +49,13 @@ static void add_arg(struct dh_str *out, const struct dh_event *e)
     if (group == DH_EVENTS_ACCESS || group == DH_EVENTS_MEMORY)
         add_size(out, e->arg);
     if (group == DH_EVENTS_MEMORY && e->flags)
-        add_word(out, "region", dh_words_regions, e->flags);
+        add_word(out, "region", dh_text_regions, e->flags);
     else if (e->kind == DH_EVENT_ATOMIC)
         add_atomic(out, e);
     else if (e->kind == DH_EVENT_FENCE)
-        add_word(out, "order", dh_words_orders, (unsigned)e->arg);
+        add_word(out, "order", dh_text_orders, (unsigned)e->arg);
     else if ((group == DH_EVENTS_ORDER || group == DH_EVENTS_WAIT) && e->arg)
-        add_word(out, "class", dh_words_classes, (unsigned)e->arg);
+        add_word(out, "class", dh_text_classes, (unsigned)e->arg);
     else if (group == DH_EVENTS_CONDITION && e->arg)
         dh_str_addf(out, " mutex=0x%llx", (unsigned long long)e->arg);
     else if (group == DH_EVENTS_COLLISION)
@@ -75,12 +75,12 @@ static void add_flags(struct dh_str *out, const struct dh_event *e)
 {
     if (dh_event_info(e->kind)->group == DH_EVENTS_MEMORY)
         return;
-    for (const struct dh_word *w = dh_words_flags; w->name; w++)
+    for (const struct dh_text_keyword *w = dh_text_flags; w->name; w++)
         if (e->flags & w->value)
             dh_str_addf(out, " %s", w->name);
 }
 
-static void add_place(struct dh_str *out, const struct dh_world_host *host, uint32_t place)
+static void add_place(struct dh_str *out, const struct dh_run_host *host, uint32_t place)
 {
     const struct dh_site_table *t = NULL;
     const struct dh_site *s = host->site && place != DH_NO_PLACE ? host->site(host->arg, place, &t) : NULL;
@@ -104,7 +104,7 @@ static void add_place(struct dh_str *out, const struct dh_world_host *host, uint
     }
 }
 
-void dh_text_print(struct dh_str *out, const struct dh_world_host *host, const struct dh_event *e)
+void dh_text_print(struct dh_str *out, const struct dh_run_host *host, const struct dh_event *e)
 {
     dh_str_addf(out, "%u %s", e->thread, dh_event_info(e->kind)->name);
     add_object(out, e);

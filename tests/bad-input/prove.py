@@ -42,7 +42,7 @@ int main(void)
     return 0;
 }
 """
-BUDGET = "--budget=3s"
+BOUNDS = ("--budget=10m", "--schedules=300")  # the time only ends what hangs
 ENDED = (0, 1, 2, 3, 66)
 
 
@@ -64,7 +64,7 @@ def compiled(lab, at, text, *flags):
 
 
 def prove(lab, at, program, *options):
-    return lab.run("prove", BUDGET, f"--db={at / 'f.db'}", *options, "--", program, cwd=at)
+    return lab.run("prove", *BOUNDS, f"--db={at / 'f.db'}", *options, "--", program, cwd=at)
 
 
 def findings(lab, at, level="proven"):
@@ -95,7 +95,7 @@ def prove_words(lab):
         return
     at = folder(lab, "words")
     program = compiled(lab, at, RACE, "-DSTEP=1")
-    lab.count("no program", complaint(lab.run("prove", BUDGET, f"--db={at / 'f.db'}")))
+    lab.count("no program", complaint(lab.run("prove", *BOUNDS, f"--db={at / 'f.db'}")))
     for value in ("soon", "-1s", "0s", "1e99s", ""):
         a = lab.run("prove", f"--budget={value}", f"--db={at / 'f.db'}", "--", program)
         lab.count(f"budget {value!r}", complaint(a, "budget"))
@@ -137,7 +137,7 @@ def prove_hangs(lab):
              ("reads what never comes", "int p[2]; char c; if (!pipe(p) && read(p[0], &c, 1)) shared = 1;", "shared = 2;")]
     for name, first, second in cases:
         at = folder(lab, name.replace(" ", "-"))
-        a = prove(lab, at, compiled(lab, at, THREADS % (first, second)))
+        a = prove(lab, at, compiled(lab, at, THREADS % (first, second)), "--budget=3s")
         lab.count(f"a thread that {name}", ended(a))
 
 

@@ -210,7 +210,7 @@ def check_many_writers(lab):
     env = dict(os.environ, XDG_CACHE_HOME=str(lab.cache), DEADHEAT_OPTIONS="print=0")
     many = [subprocess.Popen([lab.tool, "run", f"--db={db}", "--", lab.racy], env=env, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(12)]
-    bad = [f"exit {p.returncode}: {out}" for p, out in [(p, p.communicate(timeout=120)[0]) for p in many] if p.returncode != FOUND or out]
+    bad = [f"exit {p.returncode}: {out}" for p, out in [(p, p.communicate(timeout=900)[0]) for p in many] if p.returncode != FOUND or out]
     lab.count("twelve writers at once", "; ".join(bad) or None)
     problem, runs = findings(lab, db)
     lab.count("what twelve writers stored", problem or (runs != 13 and f"{runs} runs, not 13") or None)

@@ -1,6 +1,6 @@
 /* Feeds arbitrary bytes to the readers of the embedded container and of the link recipe inside it. */
 #include "image/container.h"
-#include "driver/recipe.h"
+#include "driver/link_recipe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,24 +41,24 @@ static void repair(uint8_t *bytes, size_t n)
         struct dh_container_part p;
         memcpy(&p, bytes + HEADER + i * row, row);
         if (p.offset <= n && p.stored <= n - p.offset)
-            p.hash = dh_hash(bytes + p.offset, p.stored);
+            p.hash = dh_content_hash(bytes + p.offset, p.stored);
         memcpy(bytes + HEADER + i * row, &p, row);
     }
     memset(bytes + HASH, 0, sizeof(struct dh_id));
-    struct dh_id head = dh_hash(bytes, HEADER + parts * row);
+    struct dh_id head = dh_content_hash(bytes, HEADER + parts * row);
     memcpy(bytes + HASH, &head, sizeof head);
 }
 
 static void read_recipe(const uint8_t *input, size_t n)
 {
     struct dh_err err = {0};
-    struct dh_recipe r;
+    struct dh_link_recipe r;
     uint8_t *bytes = malloc(n ? n : 1);
     memcpy(bytes, input, n);
-    if (dh_recipe_read(&r, bytes, n, &err)) {
-        struct dh_bytes again = dh_recipe_write(&r);
+    if (dh_link_recipe_read(&r, bytes, n, &err)) {
+        struct dh_bytes again = dh_link_recipe_write(&r);
         dh_bytes_release(&again);
-        dh_recipe_release(&r);
+        dh_link_recipe_release(&r);
     }
     dh_err_release(&err);
     free(bytes);

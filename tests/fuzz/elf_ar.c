@@ -1,6 +1,6 @@
 /* Feeds arbitrary bytes to the readers of archives, ELF files and bitcode streams, as the link step does with inputs.
  */
-#include "driver/object.h"
+#include "driver/object_bitcode.h"
 #include "image/archive.h"
 #include "image/elf_image.h"
 
@@ -15,8 +15,8 @@ static bool look_at_section(void *arg, const struct dh_elf_section *s)
     for (size_t i = 0; i < s->n; i++)
         *sum ^= s->bytes[i];
     *sum ^= (uint8_t)strlen(s->name);
-    for (size_t at = 0, k; at < s->n && (k = dh_bitcode_stream(s->bytes + at, s->n - at)); at += k)
-        *sum ^= dh_bitcode_check(s->bytes + at, k);
+    for (size_t at = 0, k; at < s->n && (k = dh_bitcode_stream_length(s->bytes + at, s->n - at)); at += k)
+        *sum ^= dh_bitcode_hash_matches(s->bytes + at, k);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* Texts of inline assembly, which are read for what they do. */
-#include "instrument/assembly.h"
+#include "instrument/inline_asm.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t n)
     LLVMValueRef assembly =
         LLVMGetInlineAsm(type, text, n, clobbers, strlen(clobbers), 1, 0, LLVMInlineAsmDialectATT, 0);
     free(text);
-    if (dh_assembly_effect(LLVMBuildCall2(b, type, assembly, NULL, 0, "")) > DH_ASSEMBLY_UNKNOWN)
+    if (dh_inline_asm_effect(LLVMBuildCall2(b, type, assembly, NULL, 0, "")) > DH_INLINE_ASM_UNKNOWN)
         abort();
     LLVMDisposeBuilder(b);
     LLVMDisposeModule(m);

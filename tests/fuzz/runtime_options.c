@@ -1,8 +1,8 @@
 /* DEADHEAT_OPTIONS with anything in it. */
-#include "runtime/core/alloc.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/print.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct dh_text *t = r && n < 4096 ? dh_text_new("place", place, sizeof place - 1, &err) : NULL;
     struct dh_event e;
     if (t && dh_text_next(t, &e)) {
-        struct dh_world_host host = {0};
+        struct dh_run_host host = {0};
         dh_text_host(t, &host);
         struct dh_rules_filter *f = dh_rules_filter_new(r, &host);
         if (dh_rules_keeps(f, &e) != dh_rules_keeps(f, &e))

@@ -20,7 +20,7 @@ static void heard(void *arg, const char *detector, const void *suspicion)
 static void walk(struct dh_text *t, struct dh_str *printed)
 {
     struct dh_err err = {0};
-    struct dh_world_host host = {.found = heard};
+    struct dh_run_host host = {.found = heard};
     struct dh_event e;
     dh_detector_list all = {0};
     dh_text_host(t, &host);

@@ -14,8 +14,8 @@
 
 struct analysed {
     struct dh_program program;
-    struct dh_shapes shapes;
-    struct dh_walk walk;
+    struct dh_points_to points_to;
+    struct dh_symex symex;
     struct dh_conflicts conflicts;
 };
 
@@ -26,19 +26,19 @@ static inline void analyse(struct analysed *a, const char *text)
         fprintf(stderr, "%s\n", text); /* longer than a message may be */
         fail_msg("%s", err.text);
     }
-    dh_shapes_init(&a->shapes, &a->program);
-    dh_shapes_run(&a->shapes);
-    dh_walk_init(&a->walk, &a->shapes);
-    dh_walk_run(&a->walk);
-    dh_conflicts_init(&a->conflicts, &a->walk);
+    dh_points_to_init(&a->points_to, &a->program);
+    dh_points_to_run(&a->points_to);
+    dh_symex_init(&a->symex, &a->points_to);
+    dh_symex_run(&a->symex);
+    dh_conflicts_init(&a->conflicts, &a->symex);
     dh_conflicts_run(&a->conflicts);
 }
 
 static inline void forget(struct analysed *a)
 {
     dh_conflicts_release(&a->conflicts);
-    dh_walk_release(&a->walk);
-    dh_shapes_release(&a->shapes);
+    dh_symex_release(&a->symex);
+    dh_points_to_release(&a->points_to);
     dh_program_release(&a->program);
 }
 

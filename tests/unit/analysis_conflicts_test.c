@@ -16,7 +16,7 @@ static size_t unsafe(const char *text)
     struct analysed a;
     size_t n = 0;
     analyse(&a, text);
-    for (size_t k = 0; k < a.walk.events.n; k++)
+    for (size_t k = 0; k < a.symex.events.n; k++)
         n += a.conflicts.unsafe[k];
     forget(&a);
     return n;
@@ -184,9 +184,9 @@ static void joins_are_believed_but_prove_nothing(void **state)
     (void)state;
     assert_int_equal(suspected(CREW("    join r2\n")) + 1, suspected(CREW("")));
     analyse(&a, CREW("    join r2\n"));
-    for (size_t n = 0; n < a.walk.events.n; n++)
-        if (a.walk.threads.at[a.walk.events.at[n].thread].kind == DH_ROOT_MAIN &&
-            a.walk.events.at[n].kind == DH_EVENT_WRITE && a.walk.events.at[n].node == a.shapes.globals[0].node)
+    for (size_t n = 0; n < a.symex.events.n; n++)
+        if (a.symex.threads.at[a.symex.events.at[n].thread].kind == DH_ROOT_MAIN &&
+            a.symex.events.at[n].kind == DH_SYMEX_WRITE && a.symex.events.at[n].node == a.points_to.globals[0].node)
             assert_true(a.conflicts.unsafe[n]);
     forget(&a);
 }
@@ -219,8 +219,8 @@ static void calls_by_table_are_followed(void **state)
         "\nfunction get address-taken\nb0\n    r0:d = load &g size=8\n    return\n"
         "\nfunction worker r0:p address-taken\nb0\n    r1:p = load &table size=8\n    call r1\n    "
         "return\n" TWO_THREADS);
-    assert_int_equal(a.shapes.n_indirect, 1);
-    assert_int_equal(a.shapes.n_unresolved, 0);
+    assert_int_equal(a.points_to.n_indirect, 1);
+    assert_int_equal(a.points_to.n_unresolved, 0);
     assert_int_not_equal(a.conflicts.found.n, 0);
     forget(&a);
 }
@@ -233,8 +233,8 @@ static void callers_allocate_apart(void **state)
                 "\nfunction make\nb0\n    r0:p = alloc 16 size=16\n    return r0\n"
                 "\nfunction main\nb0\n    r0:p = call @make\n    store &a r0 size=8\n    r1:p = call @make\n"
                 "    store &b r1 size=8\n    return\n");
-    struct dh_cell x = dh_graph_look(&a.shapes.graph, a.shapes.globals[0]);
-    struct dh_cell y = dh_graph_look(&a.shapes.graph, a.shapes.globals[1]);
+    struct dh_heap_cell x = dh_heap_graph_find_pointee(&a.points_to.graph, a.points_to.globals[0]);
+    struct dh_heap_cell y = dh_heap_graph_find_pointee(&a.points_to.graph, a.points_to.globals[1]);
     assert_int_not_equal(x.node, y.node);
     forget(&a);
 }

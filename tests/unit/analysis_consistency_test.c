@@ -12,29 +12,29 @@
 
 struct analysed {
     struct dh_program program;
-    struct dh_shapes shapes;
-    struct dh_walk walk;
+    struct dh_points_to points_to;
+    struct dh_symex symex;
     struct dh_inconsistencies found;
 };
 
 static void analyse(struct analysed *a, const char *text, bool wide)
 {
     struct dh_err err = {0};
-    struct dh_consistency_wishes how = {.wide = wide};
+    struct dh_consistency_options how = {.wide = wide};
     if (!dh_program_parse(&a->program, "example", text, &err))
         fail_msg("%s", err.text);
-    dh_shapes_init(&a->shapes, &a->program);
-    dh_shapes_run(&a->shapes);
-    dh_walk_init(&a->walk, &a->shapes);
-    dh_walk_run(&a->walk);
-    dh_inconsistencies_find(&a->found, &a->walk, &how);
+    dh_points_to_init(&a->points_to, &a->program);
+    dh_points_to_run(&a->points_to);
+    dh_symex_init(&a->symex, &a->points_to);
+    dh_symex_run(&a->symex);
+    dh_inconsistencies_find(&a->found, &a->symex, &how);
 }
 
 static void forget(struct analysed *a)
 {
     dh_inconsistencies_release(&a->found);
-    dh_walk_release(&a->walk);
-    dh_shapes_release(&a->shapes);
+    dh_symex_release(&a->symex);
+    dh_points_to_release(&a->points_to);
     dh_program_release(&a->program);
 }
 
@@ -85,7 +85,7 @@ static void prog_5_1_update_of_what_was_read(void **state)
                        "    r2:w = binary r1 123 op=add\n    r3:p = offset r0 offset=40\n    store r3 r2 size=8\n"
                        "    unlock r0\n    return\n",
                   "    call @update r1\n"),
-           "update", DH_VIOLATION_LOST);
+           "update", DH_VIOLATION_LOST_UPDATE);
 }
 
 static void prog_5_2_in_one_section(void **state)
@@ -113,7 +113,7 @@ static void prog_5_3_checked_then_looked_up(void **state)
     (void)state;
     expect(STORE("b0 -> b1 b2\n    r1:d = call @closed r0\n    branch r1\nb1\n    return\nb2\n    call @lookup r0\n"
                  "    return\n"),
-           "load", DH_VIOLATION_PAIR);
+           "load", DH_VIOLATION_CHECK_THEN_ACT);
     silent(STORE("b0 -> b1 b2\n    lock r0\n    r1:d = call @closed r0\n    branch r1\nb1\n    unlock r0\n    return\n"
                  "b2\n    call @lookup r0\n    unlock r0\n    return\n"));
 }
@@ -128,7 +128,7 @@ static void prog_5_4_counter_doubled(void **state)
     (void)state;
     expect(SHARED(INC "\nfunction twice r0:p\nb0\n    r1:w = call @inc r0 0\n    r2:w = call @inc r0 r1\n    return\n",
                   "    call @twice r1\n"),
-           "twice", DH_VIOLATION_LOST);
+           "twice", DH_VIOLATION_LOST_UPDATE);
     silent(SHARED(INC "\nfunction twice r0:p\nb0\n    r1:w = call @inc r0 1\n    r2:w = call @inc r0 2\n    return\n",
                   "    call @twice r1\n"));
 }
@@ -187,7 +187,7 @@ static void elements_are_told_apart(void **state)
     "    return\n"                                                                                                     \
     "\nfunction main\nb0\n    r0:p = slot size=8\n    r1:p = slot size=8\n    create r0 @run 0\n"                      \
     "    create r1 @run 0\n    return\n"
-    expect(ELEMENTS("r0"), "step", DH_VIOLATION_LOST);
+    expect(ELEMENTS("r0"), "step", DH_VIOLATION_LOST_UPDATE);
     silent(ELEMENTS("r1"));
 }
 
@@ -204,7 +204,7 @@ static void instances_are_told_apart(void **state)
     "\nfunction main\nb0\n    r0:p = slot size=8\n    r1:p = slot size=8\n    r2:p = call @make\n"                     \
     "    store &a r2 size=8\n    r3:p = call @make\n    store &b r3 size=8\n    store &a r3 size=8\n"                  \
     "    create r0 @run 0\n    create r1 @run 0\n    return\n"
-    expect(COPY("r0"), "move", DH_VIOLATION_LOST);
+    expect(COPY("r0"), "move", DH_VIOLATION_LOST_UPDATE);
     silent(COPY("r1"));
 }
 
@@ -228,7 +228,7 @@ static void waiting_is_meant(void **state)
 static void tested_then_used(void **state)
 {
     (void)state;
-    expect(USE("    r4:p = load r1 size=8\n    store r4 1 size=8\n"), "use", DH_VIOLATION_USE);
+    expect(USE("    r4:p = load r1 size=8\n    store r4 1 size=8\n"), "use", DH_VIOLATION_CHECK_THEN_USE);
     silent(USE("    store r2 1 size=8\n"));
 }
 
@@ -242,7 +242,7 @@ static void looked_at_again_under_the_lock(void **state)
            "b4\n    return\n",                                                                                         \
            "    call @get r1\n")
     silent(LAZY("    r2:p = load r1 size=8\n", "    r4:p = load r1 size=8\n    r5:d = compare r4 0 op=eq\n"));
-    expect(LAZY("    r2:p = load r1 size=8\n", "    r5:d = copy data\n"), "get", DH_VIOLATION_CHECK);
+    expect(LAZY("    r2:p = load r1 size=8\n", "    r5:d = copy data\n"), "get", DH_VIOLATION_CHECK_THEN_SET);
 }
 
 static void stored_only_if_nothing_changed(void **state)
@@ -256,7 +256,7 @@ static void stored_only_if_nothing_changed(void **state)
     expect(SHARED("\nfunction add r0:p\nb0\n    r1:p = offset r0 offset=40\n    r2:w = load r1 size=8 order=seq_cst\n"
                   "    r3:w = binary r2 1 op=add\n    store r1 r3 size=8 order=seq_cst\n    return\n",
                   "    r2:p = offset r1 offset=56\n    store r2 1 size=8\n    call @add r1\n"),
-           "add", DH_VIOLATION_LOST);
+           "add", DH_VIOLATION_LOST_UPDATE);
 }
 
 /* A sequence at 40, two halves at 44 and 48; one plain field, so that the object is looked at. */
@@ -272,7 +272,7 @@ static void second_look_stays_behind_a_fence(void **state)
            "    r5:p = offset r0 offset=48\n    r6:d = load r5 size=4 order=relaxed\n" fence                           \
            "    r7:d = load r1 size=4 order=relaxed\n    r8:d = compare r7 r2 op=eq\n    return r8\n",                 \
            "    r2:p = offset r1 offset=56\n    store r2 1 size=8\n    call @write r1\n    r3:d = call @read r1\n")
-    expect(SEQUENCE(""), "read", DH_VIOLATION_TORN);
+    expect(SEQUENCE(""), "read", DH_VIOLATION_TORN_READ);
     silent(SEQUENCE("    fence order=acquire\n"));
 }
 
@@ -287,7 +287,7 @@ static void threads_of_other_branches_never_meet(void **state)
     "\nfunction main\nb0 -> b1 b2\n    r0:p = slot size=8\n    r1:d = copy data\n    branch r1\n" edges
     silent(BRANCHES("b1\n    create r0 @add 0\n    return\nb2\n    create r0 @clear 0\n    return\n"));
     expect(BRANCHES("b1 -> b2\n    create r0 @add 0\n    jump\nb2\n    create r0 @clear 0\n    return\n"), "add",
-           DH_VIOLATION_LOST);
+           DH_VIOLATION_LOST_UPDATE);
 }
 
 int main(void)

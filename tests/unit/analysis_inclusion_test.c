@@ -8,19 +8,19 @@ static bool is_access(const struct dh_inst *i)
     return i->op == DH_I_LOAD || i->op == DH_I_STORE || i->op == DH_I_RMW || i->op == DH_I_CAS;
 }
 
-static struct dh_pointed address_of(const struct dh_program *p, uint32_t inst)
+static struct dh_pointer_range address_of(const struct dh_program *p, uint32_t inst)
 {
     const struct dh_inst *i = &p->insts.at[inst];
-    return (struct dh_pointed){p->blocks.at[dh_program_block_of(p, inst)].function, dh_operand(p, i, 0), i->size};
+    return (struct dh_pointer_range){p->blocks.at[dh_program_block_of(p, inst)].function, dh_operand(p, i, 0), i->size};
 }
 
-static bool apart(struct dh_inclusion *x, const struct dh_program *p, uint32_t one, uint32_t other)
+static bool apart(struct dh_andersen *x, const struct dh_program *p, uint32_t one, uint32_t other)
 {
-    struct dh_pointed a = address_of(p, one), b = address_of(p, other);
-    return dh_inclusion_apart(x, &a, &b);
+    struct dh_pointer_range a = address_of(p, one), b = address_of(p, other);
+    return dh_andersen_never_alias(x, &a, &b);
 }
 
-static unsigned long count_apart(struct dh_inclusion *x, const struct dh_program *p)
+static unsigned long count_apart(struct dh_andersen *x, const struct dh_program *p)
 {
     unsigned long n = 0;
     for (uint32_t a = 0; a < p->insts.n; a++)
@@ -29,7 +29,7 @@ static unsigned long count_apart(struct dh_inclusion *x, const struct dh_program
     return n;
 }
 
-static void check_run(struct dh_inclusion *x, const struct dh_program *p, struct chance *c, const char *text,
+static void check_run(struct dh_andersen *x, const struct dh_program *p, struct chance *c, const char *text,
                       unsigned long *met)
 {
     struct machine m = {0};
@@ -59,12 +59,12 @@ static void what_is_apart_never_meets(void **state)
         struct dh_err err = {0};
         random_program(&c, &text);
         assert_true(dh_program_parse(&p, "random", text.at, &err));
-        struct dh_inclusion *x = dh_inclusion_new(&p);
+        struct dh_andersen *x = dh_andersen_new(&p);
         for (unsigned run = 0; run < RUNS; run++)
             check_run(x, &p, &c, text.at, &met);
         told += count_apart(x, &p);
-        assert_false(dh_inclusion_gave_up(x));
-        dh_inclusion_free(x);
+        assert_false(dh_andersen_gave_up(x));
+        dh_andersen_free(x);
         dh_program_release(&p);
         dh_str_release(&text);
     }
@@ -111,15 +111,15 @@ static void calls_and_fields_are_told_apart(void **state)
     struct dh_program p;
     (void)state;
     parse_two(&p);
-    struct dh_inclusion *x = dh_inclusion_new(&p);
+    struct dh_andersen *x = dh_andersen_new(&p);
     assert_true(apart(x, &p, nth(&p, DH_I_STORE, 0), nth(&p, DH_I_STORE, 1)));
     assert_false(apart(x, &p, nth(&p, DH_I_STORE, 0), nth(&p, DH_I_STORE, 2)));
     assert_false(apart(x, &p, nth(&p, DH_I_STORE, 1), nth(&p, DH_I_STORE, 2)));
     uint32_t call = nth(&p, DH_I_CALL, 2);
-    assert_true(dh_inclusion_knows(x, call));
-    assert_true(dh_inclusion_may_call(x, call, dh_program_find_function(&p, "loud")));
-    assert_false(dh_inclusion_may_call(x, call, dh_program_find_function(&p, "quiet")));
-    dh_inclusion_free(x);
+    assert_true(dh_andersen_knows_callees(x, call));
+    assert_true(dh_andersen_may_call(x, call, dh_program_find_function(&p, "loud")));
+    assert_false(dh_andersen_may_call(x, call, dh_program_find_function(&p, "quiet")));
+    dh_andersen_free(x);
     dh_program_release(&p);
 }
 
@@ -128,14 +128,14 @@ static void without_budget_nothing_is_known(void **state)
     struct dh_program p;
     (void)state;
     parse_two(&p);
-    struct dh_inclusion *x = dh_inclusion_new(&p);
-    dh_inclusion_budget(x, 1);
+    struct dh_andersen *x = dh_andersen_new(&p);
+    dh_andersen_set_budget(x, 1);
     uint32_t call = nth(&p, DH_I_CALL, 2);
     assert_false(apart(x, &p, nth(&p, DH_I_STORE, 0), nth(&p, DH_I_STORE, 1)));
-    assert_true(dh_inclusion_gave_up(x));
-    assert_false(dh_inclusion_knows(x, call));
-    assert_true(dh_inclusion_may_call(x, call, dh_program_find_function(&p, "quiet")));
-    dh_inclusion_free(x);
+    assert_true(dh_andersen_gave_up(x));
+    assert_false(dh_andersen_knows_callees(x, call));
+    assert_true(dh_andersen_may_call(x, call, dh_program_find_function(&p, "quiet")));
+    dh_andersen_free(x);
     dh_program_release(&p);
 }
 

@@ -224,7 +224,7 @@ static void create(struct world *w, unsigned thread, const struct dh_inst *i)
 
 static void go(struct world *w, struct thread *t, uint32_t successor)
 {
-    const struct dh_block *b = &w->p->blocks.at[top(t)->block];
+    const struct dh_basic_block *b = &w->p->blocks.at[top(t)->block];
     uint32_t first = w->p->functions.at[top(t)->function].block;
     top(t)->before = top(t)->block - first;
     top(t)->block = dh_successors(w->p, b)[successor];

@@ -4,7 +4,7 @@
 
 static bool is_expected(const struct analysed *a, const struct machine_race *r)
 {
-    const struct dh_walk *w = &a->walk;
+    const struct dh_symex *w = &a->symex;
     for (size_t n = 0; n < w->events.n; n++)
         for (size_t k = 0; k < w->events.n; k++)
             if (w->events.at[n].inst == r->first && w->events.at[k].inst == r->second &&

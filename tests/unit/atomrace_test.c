@@ -68,7 +68,7 @@ static void said(unsigned thread, uint64_t word)
         return;
     unsigned slot = dh_atom_slot(word), id;
     assert_true(slot != thread && slot < THREADS);
-    assert_true(dh_atom_recall(&world.thread[slot], word, &world.window[thread].a, &other));
+    assert_true(dh_atom_find_write(&world.thread[slot], word, &world.window[thread].a, &other));
     id = world.id_of[slot][word & ((1 << DH_ATOM_NUMBER_BITS) - 1)];
     assert_true(other.write && other.place == id);
     unsigned mine = world.window[thread].id;
@@ -89,7 +89,7 @@ static void step_before(unsigned thread, bool shared)
     w->piece = (struct dh_atom_piece){.cell = dh_atom_cell(&world.table, addr), .mine = dh_atom_word(addr, size)};
     naive_before(thread);
     if (w->a.write) {
-        dh_atom_note(&world.thread[thread], &w->a);
+        dh_atom_record_write(&world.thread[thread], &w->a);
         world.id_of[thread][world.thread[thread].number] = w->id;
     }
     w->open = true;
@@ -161,15 +161,15 @@ static void a_number_that_came_round_is_forgotten(void **state)
     (void)state;
     static struct dh_atom_thread thread;
     struct dh_atom_access first = {.addr = 0x1000, .size = 8, .write = true}, later = first, out;
-    dh_atom_note(&thread, &first);
+    dh_atom_record_write(&thread, &first);
     uint64_t word = thread.number;
-    assert_true(dh_atom_recall(&thread, word, &first, &out));
+    assert_true(dh_atom_find_write(&thread, word, &first, &out));
     for (unsigned i = 0; i < 1 << DH_ATOM_NUMBER_BITS; i++) {
         later.addr = 0x2000 + 8 * i;
-        dh_atom_note(&thread, &later);
+        dh_atom_record_write(&thread, &later);
     }
-    assert_false(dh_atom_recall(&thread, word, &first, &out));
-    assert_true(dh_atom_recall(&thread, word, &later, &out));
+    assert_false(dh_atom_find_write(&thread, word, &first, &out));
+    assert_true(dh_atom_find_write(&thread, word, &later, &out));
 }
 
 /* A window that was given up is not met any more. */
@@ -180,7 +180,7 @@ static void abandoned_is_over(void **state)
     world.thread[1].slot = 1;
     struct dh_atom_access a = {.addr = 0x1000, .size = 4, .write = true};
     struct dh_atom_piece w = {.cell = dh_atom_cell(&world.table, 0x1000), .mine = dh_atom_word(0x1000, 4)}, r = w;
-    dh_atom_note(&world.thread[0], &a);
+    dh_atom_record_write(&world.thread[0], &a);
     assert_int_equal(dh_atom_before_write(&w, &world.thread[0]), 0);
     assert_int_not_equal(dh_atom_before_read(&r, &world.thread[1]), 0);
     dh_atom_abandon(&w);
@@ -217,7 +217,7 @@ static struct {
     struct {
         bool open;
         struct dh_atom_access a;
-        struct dh_atom_met met;
+        struct dh_atom_overlapped met;
         unsigned before;
     } actor[ACTORS];
 } play;
@@ -303,7 +303,7 @@ static void act_end(unsigned t)
 {
     unsigned section = chance(SECTIONS), allow = chance(4);
     uintptr_t frame = 0x7000 - chance(2) * 0x100;
-    struct dh_atom_watch out;
+    struct dh_atom_open_section out;
     bool ended = dh_atom_section_end(&play.monitor, section, t, frame, local[section], &out);
     if (local[section])
         naive_drop(t, section, frame);
@@ -313,14 +313,14 @@ static void act_end(unsigned t)
     assert_int_equal(ended, w != NULL);
     if (!w)
         return;
-    assert_int_equal(dh_atom_section_broken(&out, allow) != NULL, naive_broken(w, t, allow));
+    assert_int_equal(dh_atom_section_violation(&out, allow) != NULL, naive_broken(w, t, allow));
     w->live = false;
 }
 
 static void act_leave(unsigned t)
 {
     unsigned section = chance(SECTIONS);
-    dh_atom_section_leave(&play.monitor, section, t);
+    dh_atom_section_abandon(&play.monitor, section, t);
     struct naive_watch *w = naive_innermost(t, section);
     if (w)
         w->live = false;
@@ -330,7 +330,7 @@ static void act_access(unsigned t)
 {
     if (play.actor[t].open) {
         struct naive_access d = {t, play.actor[t].before, play.now, play.actor[t].a};
-        dh_atom_section_cross(&play.monitor, t, &d.a, &play.actor[t].met);
+        dh_atom_section_interleave(&play.monitor, t, &d.a, &play.actor[t].met);
         play.done[play.n_done++] = d;
         play.actor[t].open = false;
         return;
@@ -340,8 +340,8 @@ static void act_access(unsigned t)
     play.actor[t].before = play.now;
     play.actor[t].open = true;
     play.actor[t].met.n = 0;
-    if (dh_atom_is_watched(&play.monitor, play.actor[t].a.addr, 8))
-        dh_atom_section_meet(&play.monitor, t, play.actor[t].a.addr, 8, &play.actor[t].met);
+    if (dh_atom_in_section(&play.monitor, play.actor[t].a.addr, 8))
+        dh_atom_section_find_overlapped(&play.monitor, t, play.actor[t].a.addr, 8, &play.actor[t].met);
 }
 
 /* More watches on one variable than an access can meet are more than the two implementations agree on. */
@@ -351,7 +351,7 @@ static bool is_crowded(void)
     for (unsigned t = 0; t < ACTORS; t++)
         for (unsigned i = 0; i < play.n_watches[t]; i++)
             n += play.watch[t][i].live;
-    return n > DH_ATOM_MET;
+    return n > DH_ATOM_OVERLAPPED;
 }
 
 static void sections_are_as_listed(void **state)
@@ -373,7 +373,7 @@ static void sections_are_as_listed(void **state)
     }
     /* After all ended, nothing is watched. */
     for (unsigned t = 0; t < ACTORS; t++)
-        dh_atom_section_leave(&play.monitor, UINT32_MAX, t);
+        dh_atom_section_abandon(&play.monitor, UINT32_MAX, t);
     for (unsigned i = 0; i < DH_ATOM_FILTER; i++)
         assert_int_equal(play.monitor.filter[i], 0);
     assert_int_equal(play.monitor.used, 0);
@@ -385,17 +385,17 @@ static void circles(void **state)
     (void)state;
     memset(&play, 0, sizeof play);
     struct dh_atom_access a = {.addr = 0x1000, .size = 8}, other = {.addr = 0x1004, .size = 4, .write = true};
-    struct dh_atom_watch out;
-    struct dh_atom_met met;
+    struct dh_atom_open_section out;
+    struct dh_atom_overlapped met;
     for (unsigned turn = 0; turn < 3; turn++) {
         assert_int_equal(dh_atom_section_end(&play.monitor, 0, 1, 0x7000, true, &out), turn > 0);
         if (turn)
-            assert_int_equal(dh_atom_section_broken(&out, DH_ALLOW_READ) != NULL, turn == 2);
+            assert_int_equal(dh_atom_section_violation(&out, DH_ALLOW_READ) != NULL, turn == 2);
         dh_atom_section_begin(&play.monitor, 0, 1, 0x7000, &a);
         if (turn == 1) {
-            dh_atom_section_meet(&play.monitor, 2, other.addr, other.size, &met);
+            dh_atom_section_find_overlapped(&play.monitor, 2, other.addr, other.size, &met);
             assert_int_equal(met.n, 1);
-            dh_atom_section_cross(&play.monitor, 2, &other, &met);
+            dh_atom_section_interleave(&play.monitor, 2, &other, &met);
         }
     }
 }

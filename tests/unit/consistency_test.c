@@ -12,11 +12,11 @@
 
 enum { THREADS = 3, STEPS = 120, DEPTH = 6, ROUNDS = 12000 };
 #define BASE ((uintptr_t)0x7f0000001000)
-#define FAR ((uintptr_t)DH_UNIT_CELLS * 8) /* falls on the same cells */
+#define FAR ((uintptr_t)DH_SCOPE_CELLS * 8) /* falls on the same cells */
 
 static struct dh_consistency world;
-static struct dh_unit_thread threads[THREADS];
-static struct dh_unit units[THREADS];
+static struct dh_scope_thread threads[THREADS];
+static struct dh_current_scope units[THREADS];
 
 /* ---- the naive side ---- */
 
@@ -103,13 +103,13 @@ static bool serialisable(bool before, bool between, bool after)
 static void begin(void)
 {
     for (uintptr_t at = BASE; at < BASE + 64; at += 8)
-        *dh_unit_cell(world.cells, at) = 0;
+        *dh_scope_cell(world.cells, at) = 0;
     memset(world.readers, 0, sizeof world.readers);
     memset(threads, 0, sizeof threads);
     memset(naive, 0, sizeof naive);
     for (unsigned t = 0; t < THREADS; t++) {
         world.threads[t + 1] = &threads[t];
-        dh_unit_begin(&threads[t], t + 1, t, &units[t]);
+        dh_scope_thread_begin(&threads[t], t + 1, t, &units[t]);
         fresh(t);
     }
 }
@@ -119,8 +119,8 @@ static bool access_both(unsigned t, uintptr_t addr, unsigned size, bool write, i
     uint32_t place = (uint32_t)step;
     history[step] = (struct happened){t, now(t)->unit, write, addr, size};
     out->kind = DH_COLLISION_NONE;
-    bool quick = write ? dh_unit_write(&units[t], &threads[t].entries, world.cells, addr, size, place)
-                       : dh_unit_read(&units[t], &threads[t].entries, world.cells, addr, size, place);
+    bool quick = write ? dh_scope_check_write(&units[t], &threads[t].entries, world.cells, addr, size, place)
+                       : dh_scope_check_read(&units[t], &threads[t].entries, world.cells, addr, size, place);
     return !quick && dh_consistency_access(&world, &threads[t], addr, size, write, place, out);
 }
 
@@ -169,22 +169,22 @@ static void any_step(int step)
     case 0:
         if (naive[t].depth < DEPTH) {
             uintptr_t object = chance(3) * 64;
-            dh_unit_enter(&threads[t], naive[t].depth, object);
+            dh_scope_push(&threads[t], naive[t].depth, object);
             naive_enter(t, object, step);
         }
         break;
     case 1:
         if (naive[t].depth) {
             naive_leave(t);
-            dh_unit_leave(&threads[t], naive[t].depth);
+            dh_scope_pop(&threads[t], naive[t].depth);
         }
         break;
     case 2:
         if (chance(2)) {
-            dh_unit_split(&threads[t]);
+            dh_scope_split(&threads[t]);
             naive_split(t);
         } else {
-            dh_unit_close(&threads[t]);
+            dh_scope_close(&threads[t]);
         }
         break;
     default:
@@ -239,7 +239,7 @@ static void sees_every_single_interleaving(void **state)
             struct dh_collision c;
             unsigned t = chance(2);
             if (chance(10) == 0) { /* the next call of the same function */
-                dh_unit_enter(&threads[t], 0, 0);
+                dh_scope_push(&threads[t], 0, 0);
                 now(t)->begun = step;
                 fresh(t);
             }
@@ -258,8 +258,8 @@ static void sees_every_single_interleaving(void **state)
 static struct dh_collision collide(unsigned t, bool write, uint32_t place)
 {
     struct dh_collision c = {.kind = DH_COLLISION_NONE};
-    bool quick = write ? dh_unit_write(&units[t], &threads[t].entries, world.cells, BASE, 8, place)
-                       : dh_unit_read(&units[t], &threads[t].entries, world.cells, BASE, 8, place);
+    bool quick = write ? dh_scope_check_write(&units[t], &threads[t].entries, world.cells, BASE, 8, place)
+                       : dh_scope_check_read(&units[t], &threads[t].entries, world.cells, BASE, 8, place);
     if (!quick)
         dh_consistency_access(&world, &threads[t], BASE, 8, write, place, &c);
     return c;
@@ -280,10 +280,10 @@ static void wait_gives_the_object_up(void **state)
     (void)state;
     begin();
     collide(0, false, 1);
-    dh_unit_close(&threads[0]);
+    dh_scope_close(&threads[0]);
     collide(1, true, 2);
-    dh_unit_close(&threads[1]);
-    dh_unit_split(&threads[0]);
+    dh_scope_close(&threads[1]);
+    dh_scope_split(&threads[0]);
     assert_int_equal(collide(0, false, 3).kind, DH_COLLISION_NONE);
 }
 
@@ -291,13 +291,13 @@ static void outer_function_does_not_outlive_a_wait(void **state)
 {
     (void)state;
     begin();
-    dh_unit_enter(&threads[0], 0, 0);
-    dh_unit_enter(&threads[0], 1, BASE);
+    dh_scope_push(&threads[0], 0, 0);
+    dh_scope_push(&threads[0], 1, BASE);
     collide(0, false, 1);
-    dh_unit_enter(&threads[0], 2, BASE + 64);
-    dh_unit_split(&threads[0]);
+    dh_scope_push(&threads[0], 2, BASE + 64);
+    dh_scope_split(&threads[0]);
     collide(1, true, 2);
-    dh_unit_leave(&threads[0], 2);
+    dh_scope_pop(&threads[0], 2);
     assert_int_equal(collide(0, false, 3).kind, DH_COLLISION_NONE);
 }
 
@@ -305,13 +305,13 @@ static void calls_on_the_same_object_are_one(void **state)
 {
     (void)state;
     begin();
-    dh_unit_enter(&threads[0], 0, 0);
-    dh_unit_enter(&threads[0], 1, BASE);
-    dh_unit_enter(&threads[0], 2, BASE);
+    dh_scope_push(&threads[0], 0, 0);
+    dh_scope_push(&threads[0], 1, BASE);
+    dh_scope_push(&threads[0], 2, BASE);
     collide(0, false, 1);
-    dh_unit_leave(&threads[0], 2);
+    dh_scope_pop(&threads[0], 2);
     collide(1, true, 2);
-    dh_unit_enter(&threads[0], 2, BASE);
+    dh_scope_push(&threads[0], 2, BASE);
     assert_int_equal(collide(0, true, 3).kind, DH_COLLISION_INTERLEAVED);
 }
 
@@ -319,12 +319,12 @@ static void calls_of_one_thread_after_the_other_are_not(void **state)
 {
     (void)state;
     begin();
-    dh_unit_enter(&threads[0], 0, BASE); /* the thread's own function */
-    dh_unit_enter(&threads[0], 1, BASE);
+    dh_scope_push(&threads[0], 0, BASE); /* the thread's own function */
+    dh_scope_push(&threads[0], 1, BASE);
     collide(0, false, 1);
-    dh_unit_leave(&threads[0], 1);
+    dh_scope_pop(&threads[0], 1);
     collide(1, true, 2);
-    dh_unit_enter(&threads[0], 1, BASE);
+    dh_scope_push(&threads[0], 1, BASE);
     assert_int_equal(collide(0, true, 3).kind, DH_COLLISION_NONE);
 }
 
@@ -349,14 +349,14 @@ static void written_back_in_another_section_is_suspected(void **state)
 {
     (void)state;
     begin();
-    dh_unit_enter(&threads[0], 0, 0);
-    dh_unit_enter(&threads[0], 1, BASE);
+    dh_scope_push(&threads[0], 0, 0);
+    dh_scope_push(&threads[0], 1, BASE);
     collide(0, false, 1);
-    dh_unit_close(&threads[0]);
-    dh_unit_split(&threads[1]);
+    dh_scope_close(&threads[0]);
+    dh_scope_split(&threads[1]);
     collide(1, true, 2);
-    dh_unit_close(&threads[1]);
-    dh_unit_split(&threads[0]);
+    dh_scope_close(&threads[1]);
+    dh_scope_split(&threads[0]);
     assert_int_equal(collide(0, true, 3).kind, DH_COLLISION_STALE);
 }
 
@@ -368,14 +368,14 @@ static void numbers_may_come_round(void **state)
     collide(1, true, 2);
     uint64_t word = units[0].word, key = units[0].key;
     threads[0].next += (1u << 24) - 1;
-    dh_unit_enter(&threads[0], 0, 0);
+    dh_scope_push(&threads[0], 0, 0);
     assert_true(units[0].word == word && units[0].key == key); /* as in the unit above */
     assert_int_equal(collide(0, true, 3).kind, DH_COLLISION_NONE);
 }
 
 int main(void)
 {
-    world.cells = calloc(DH_UNIT_CELLS, sizeof *world.cells);
+    world.cells = calloc(DH_SCOPE_CELLS, sizeof *world.cells);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_only_what_happened),
         cmocka_unit_test(sees_every_single_interleaving),

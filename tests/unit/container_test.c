@@ -1,5 +1,5 @@
 /* The embedded container and the link recipe: what is written is read again; damage of any byte is noticed. */
-#include "driver/recipe.h"
+#include "driver/link_recipe.h"
 #include "image/container.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static struct dh_bytes example(void)
     struct dh_container_writer *w = dh_container_writer_new("race");
     assert_true(dh_container_add(w, "module", "the module, the module", 22, &err));
     assert_true(dh_container_add(w, "empty", "", 0, &err));
-    struct dh_id id = dh_hash("x", 1);
+    struct dh_id id = dh_content_hash("x", 1);
     return dh_container_finish(w, &id);
 }
 
@@ -91,23 +91,23 @@ static void recipes_come_back(void **state)
 {
     (void)state;
     struct dh_err err = {0};
-    struct dh_recipe r = {.output = DH_LINK_SHARED, .level = 's', .asan = true}, again;
-    dh_recipe_add(&r, DH_RECIPE_OPTION, "--build-id", NULL, NULL, 0);
-    dh_recipe_add(&r, DH_RECIPE_OBJECT, "a.o", NULL, "\0bytes", 6);
-    dh_recipe_add(&r, DH_RECIPE_READS, "v.map", "version-script", "{};", 3);
-    struct dh_bytes b = dh_recipe_write(&r);
-    assert_true(dh_recipe_read(&again, b.at, b.n, &err));
+    struct dh_link_recipe r = {.output = DH_LINK_SHARED, .level = 's', .asan = true}, again;
+    dh_link_recipe_add(&r, DH_RECIPE_OPTION, "--build-id", NULL, NULL, 0);
+    dh_link_recipe_add(&r, DH_RECIPE_OBJECT, "a.o", NULL, "\0bytes", 6);
+    dh_link_recipe_add(&r, DH_RECIPE_FILE_OPTION, "v.map", "version-script", "{};", 3);
+    struct dh_bytes b = dh_link_recipe_write(&r);
+    assert_true(dh_link_recipe_read(&again, b.at, b.n, &err));
     assert_int_equal(again.items.n, 3);
     assert_true(again.level == 's' && again.asan && again.output == DH_LINK_SHARED);
     assert_memory_equal(again.items.at[1].bytes.at, "\0bytes", 6);
     assert_string_equal(again.items.at[2].option, "version-script");
-    dh_recipe_release(&again);
+    dh_link_recipe_release(&again);
     for (size_t n = 0; n < b.n; n++) {
-        assert_false(dh_recipe_read(&again, b.at, n, &err));
+        assert_false(dh_link_recipe_read(&again, b.at, n, &err));
         dh_err_release(&err);
     }
     dh_bytes_release(&b);
-    dh_recipe_release(&r);
+    dh_link_recipe_release(&r);
 }
 
 int main(void)

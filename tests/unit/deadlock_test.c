@@ -1,7 +1,7 @@
 /* The lock-order analysis against the truth: on small random programs of locks, forks and joins, whatever one run of
  * them tells the detector, it must suspect a deadlock exactly if some order of their steps ends in one. */
-#include "detect/cycles.h"
 #include "detect/detector.h"
+#include "detect/online_scc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -230,7 +230,7 @@ static bool naive_deadlock(const struct program *p)
 /* ---- what the detector says ---- */
 
 struct feed {
-    struct dh_world *world;
+    struct dh_run_state *world;
     void *self;
     const struct dh_detector *detector;
     int found[DH_SUSPECT_KIND_COUNT][2];
@@ -250,28 +250,28 @@ static void found(void *arg, const char *detector, const void *suspicion)
 
 static void feed_begin(struct feed *f)
 {
-    struct dh_world_host host = {.found = found, .arg = f};
+    struct dh_run_host host = {.found = found, .arg = f};
     struct dh_detector_options none = {0};
     const char *why = NULL;
     memset(f, 0, sizeof *f);
     f->detector = &dh_detector_deadlock;
-    f->world = dh_world_new(&host);
+    f->world = dh_run_state_new(&host);
     f->self = f->detector->begin(f->world, &none, &why);
     assert_non_null(f->self);
 }
 
 static void feed(struct feed *f, struct dh_event e)
 {
-    dh_world_before(f->world, &e);
+    dh_run_state_before(f->world, &e);
     f->detector->event(f->self, &e);
-    dh_world_after(f->world, &e);
+    dh_run_state_after(f->world, &e);
 }
 
 static void feed_end(struct feed *f)
 {
     f->detector->end(f->self);
     f->detector->release(f->self);
-    dh_world_free(f->world);
+    dh_run_state_free(f->world);
 }
 
 static void say(struct feed *f, enum dh_event_kind kind, int thread, uint64_t addr, uint64_t arg, unsigned flags,
@@ -420,31 +420,31 @@ static void test_cycles(void **state)
     for (int n = 0; n < GRAPHS; n++) {
         bool edge[VERTICES][VERTICES] = {{0}}, way[VERTICES][VERTICES] = {{0}};
         uint32_t vertex[VERTICES];
-        struct dh_cycles *g = dh_cycles_new();
+        struct dh_online_scc *g = dh_online_scc_new();
         seed = (uint32_t)n * 2654435761u;
         for (int i = 0; i < VERTICES; i++)
-            vertex[i] = dh_cycles_vertex(g);
+            vertex[i] = dh_online_scc_add_vertex(g);
         for (int e = 0; e < EDGES; e++) {
             int a = (int)chance(VERTICES), b = (int)chance(VERTICES);
             bool alone = true;
             for (int i = 0; i < VERTICES; i++)
                 alone = alone && !(way[a][i] && way[i][a]);
             if (alone && chance(12) == 0) { /* another one in its place */
-                dh_cycles_remove(g, vertex[a]);
-                vertex[a] = dh_cycles_vertex(g);
+                dh_online_scc_remove(g, vertex[a]);
+                vertex[a] = dh_online_scc_add_vertex(g);
                 for (int i = 0; i < VERTICES; i++)
                     edge[a][i] = edge[i][a] = false;
                 find_ways(edge, way);
                 continue;
             }
-            dh_cycles_edge(g, vertex[a], vertex[b]);
+            dh_online_scc_add_edge(g, vertex[a], vertex[b]);
             edge[a][b] = true;
             find_ways(edge, way);
             for (int i = 0; i < VERTICES; i++)
                 for (int j = 0; j < VERTICES; j++)
-                    assert_int_equal(dh_cycles_together(g, vertex[i], vertex[j]), i == j || (way[i][j] && way[j][i]));
+                    assert_int_equal(dh_online_scc_same(g, vertex[i], vertex[j]), i == j || (way[i][j] && way[j][i]));
         }
-        dh_cycles_free(g);
+        dh_online_scc_free(g);
     }
 }
 

@@ -23,8 +23,8 @@ static const struct dh_log_lock locks[] = {
 static struct dh_log_finding sample(uint32_t place)
 {
     struct dh_log_finding f = {
-        .kind = DH_LOG_VIEW,
-        .level = DH_LOG_SUSPECTED,
+        .kind = DH_FINDING_VIEW,
+        .level = DH_LEVEL_SUSPECTED,
         .time = 1700000000,
         .detector = "views",
         .text = "two sections",
@@ -260,8 +260,8 @@ static void the_first_version_is_read(void **state)
     assert_true(dh_log_open(&r, bytes, o.n, &why));
     assert_true(dh_log_next(&r, &record));
     assert_true(dh_log_read_finding(&record, &f, &m));
-    assert_int_equal(f.kind, DH_LOG_LOCK_MISUSE);
-    assert_int_equal(f.level, DH_LOG_OBSERVED);
+    assert_int_equal(f.kind, DH_FINDING_LOCK_MISUSE);
+    assert_int_equal(f.level, DH_LEVEL_OBSERVED);
     assert_string_equal(f.detector, "race");
     assert_string_equal(f.key, "");
     assert_int_equal(f.n_accesses, 2);
@@ -279,8 +279,8 @@ static void the_first_version_is_read(void **state)
 static void every_kind_and_role_has_its_word(void **state)
 {
     (void)state;
-    assert_string_equal(dh_log_kind_name(DH_LOG_CRITICAL_WAIT), "critical-wait");
-    assert_string_equal(dh_log_kind_name(DH_LOG_KIND_COUNT), "unknown");
+    assert_string_equal(dh_finding_kind_name(DH_FINDING_CRITICAL_WAIT), "critical-wait");
+    assert_string_equal(dh_finding_kind_name(DH_FINDING_KIND_COUNT), "unknown");
     for (uint32_t i = 1; i < DH_ROLE_COUNT; i++)
         assert_int_equal(dh_log_role_of_op(dh_log_role_words(i)->op), i);
     assert_int_equal(dh_log_role_of_op("write"), DH_ROLE_ACCESS);

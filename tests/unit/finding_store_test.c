@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "finding/details.h"
 #include "finding/store.h"
-#include "finding/value.h"
+#include "finding/value_text.h"
 #include "host/file.h"
 
 #include <setjmp.h>
@@ -60,11 +60,11 @@ static void add_access(struct dh_finding *f, const char *site, const char *op, u
 static void make(struct dh_finding *f, const char *one, unsigned line, const char *two, unsigned other)
 {
     dh_finding_init(f);
-    dh_finding_set(&f->kind, "race");
+    f->kind = DH_FINDING_RACE;
     dh_finding_set(&f->detector, "race");
-    dh_finding_set(&f->level, "observed");
-    dh_finding_set(&f->verdict, "none");
-    dh_finding_set(&f->healing, "none");
+    f->level = DH_LEVEL_OBSERVED;
+    f->verdict = DH_VERDICT_NONE;
+    f->healing = DH_HEALING_NONE;
     dh_finding_set(&f->variable, "x");
     dh_finding_set(&f->build, "b1");
     f->first_seen = f->last_seen = 1000;
@@ -83,7 +83,7 @@ static void ids_do_not_depend_on_lines_or_order(void **state)
     assert_int_equal(strlen(a.id), 16);
     assert_string_equal(a.id, b.id);
     assert_string_not_equal(a.id, c.id);
-    dh_finding_set(&b.kind, "use-after-free");
+    b.kind = DH_FINDING_USE_AFTER_FREE;
     dh_finding_fingerprint(&b);
     assert_string_not_equal(a.id, b.id);
     dh_finding_release(&a);
@@ -154,7 +154,7 @@ static void see(void *arg, const struct dh_finding *f)
     struct seen *s = arg;
     s->n++;
     s->runs += f->runs;
-    snprintf(s->level, sizeof s->level, "%s", f->level);
+    snprintf(s->level, sizeof s->level, "%s", dh_finding_level_name(f->level));
     snprintf(s->detector, sizeof s->detector, "%s", f->detector);
     snprintf(s->text, sizeof s->text, "%s", f->text);
 }
@@ -200,7 +200,7 @@ static void levels_rise_and_never_fall(void **state)
         struct dh_finding f;
         long long n;
         make(&f, "level", 1, "level", 1);
-        dh_finding_set(&f.level, given[i]);
+        f.level = dh_finding_level_parse(given[i]);
         snprintf(id, sizeof id, "%s", f.id);
         assert_true(dh_store_begin(s, &run, &n, &err) && dh_store_add(s, n, &f, &err) && dh_store_commit(s, &err));
         dh_finding_release(&f);
@@ -233,7 +233,7 @@ static void suspicion_and_sight_of_one_pair_are_one(void **state)
         struct dh_finding f;
         make(&f, "one pair", 1, "other", 1);
         dh_finding_set(&f.detector, told[i].detector);
-        dh_finding_set(&f.level, told[i].level);
+        f.level = dh_finding_level_parse(told[i].level);
         dh_finding_set(&f.text, told[i].text);
         dh_finding_fingerprint(&f);
         store_one(&f);
@@ -283,8 +283,8 @@ static void cycles_through_the_same_places_are_one(void **state)
     make(&a, "s", 1, "s", 1);
     make(&b, "s", 1, "s", 1);
     add_access(&b, "s", "lock", 1);
-    dh_finding_set(&a.kind, "deadlock");
-    dh_finding_set(&b.kind, "deadlock");
+    a.kind = DH_FINDING_DEADLOCK;
+    b.kind = DH_FINDING_DEADLOCK;
     dh_finding_fingerprint(&a);
     dh_finding_fingerprint(&b);
     assert_string_equal(a.id, b.id);
@@ -297,8 +297,8 @@ static void choices_are_lists_of_words(void **state)
     struct dh_finding f;
     (void)state;
     make(&f, "chosen", 1, "chosen", 1);
-    dh_finding_set(&f.kind, "critical-wait");
-    dh_finding_set(&f.level, "suspected");
+    f.kind = DH_FINDING_CRITICAL_WAIT;
+    f.level = DH_LEVEL_SUSPECTED;
     dh_finding_set(&f.detector, "deadlock");
     dh_finding_fingerprint(&f);
     store_one(&f);

@@ -27,8 +27,8 @@ static void values_belong_to_their_options(void **state)
     assert_string_equal(l.output, "out");
     size_t files = 0, searches = 0;
     for (size_t i = 0; i < l.words.n; i++) {
-        files += l.words.at[i].kind == DH_WORD_FILE;
-        searches += l.words.at[i].kind == DH_WORD_SEARCH;
+        files += l.words.at[i].kind == DH_LINK_WORD_FILE;
+        searches += l.words.at[i].kind == DH_LINK_WORD_SEARCH_PATH;
     }
     assert_int_equal(files, 1);
     assert_int_equal(searches, 2);
@@ -85,7 +85,7 @@ static void files_the_linker_reads_are_known(void **state)
         read_line(LINE("--version-script=v.map", "-T", "script.ld", "--dynamic-list", "d.list", "a.o"));
     size_t reads = 0;
     for (size_t i = 0; i < l.words.n; i++)
-        reads += l.words.at[i].kind == DH_WORD_READS;
+        reads += l.words.at[i].kind == DH_LINK_WORD_FILE_OPTION;
     assert_int_equal(reads, 3);
     dh_link_line_release(&l);
 }

@@ -4,7 +4,7 @@
  * the two containers beneath against the simplest thing that could be in their place. */
 #include "naive_order.h"
 
-#include "detect/granules.h"
+#include "detect/granule_map.h"
 #include "detect/locksets.h"
 #include "event/scope_table.h"
 
@@ -122,7 +122,7 @@ static const char *option(void *arg, const char *key)
 static void run(const struct trace *t, struct host *h, const char *way)
 {
     static const int hows[] = {0, -1, DH_FLOW_DECIDES, DH_FLOW_UPDATES, DH_FLOW_CHECKS | DH_FLOW_DECIDES};
-    struct dh_world_host host = {.site = site_of, .found = found, .flow = flow, .arg = h};
+    struct dh_run_host host = {.site = site_of, .found = found, .flow = flow, .arg = h};
     struct dh_detector_options o = {option, (void *)(uintptr_t)way};
     memset(h, 0, sizeof *h);
     h->t = t;
@@ -270,11 +270,11 @@ static void test_options(void **state)
 {
     struct dh_detector_options o = {option, (void *)(uintptr_t)"else"};
     const char *why = NULL;
-    struct dh_world *w = dh_world_new(NULL);
+    struct dh_run_state *w = dh_run_state_new(NULL);
     (void)state;
     assert_null(dh_detector_lockset.begin(w, &o, &why));
     assert_non_null(why);
-    dh_world_free(w);
+    dh_run_state_free(w);
 }
 
 /* ---- beneath ---- */
@@ -299,26 +299,26 @@ static uint32_t set_step(void *arg, uint32_t old, uint64_t granule, unsigned mas
 static void test_granules(void **state)
 {
     static struct mirror m;
-    struct dh_granules g;
+    struct dh_granule_map g;
     (void)state;
-    dh_granules_init(&g);
+    dh_granule_map_init(&g);
     memset(&m, 0, sizeof m);
     seed = 3;
     for (int i = 0; i < 20000; i++) {
         bool visit = m.only_known = pick(2);
         uint64_t size = pick(20) ? pick(40) : pick(9000), at = pick(8 * CELLS - 9000);
         m.value = pick(3) ? 1 + pick(1000) : 0;
-        (visit ? dh_granules_visit : dh_granules_update)(&g, at, size, set_step, &m);
+        (visit ? dh_granule_map_visit : dh_granule_map_update)(&g, at, size, set_step, &m);
     }
     m.value = 0;
     m.only_known = true;
-    dh_granules_visit(&g, 0, UINT64_MAX, set_step, &m);
+    dh_granule_map_visit(&g, 0, UINT64_MAX, set_step, &m);
     for (int i = 0; i < CELLS; i++)
         assert_int_equal(m.cell[i], 0);
-    assert_int_equal(g.n, 0);
+    assert_int_equal(g.pages.n, 0);
     m.only_known = false;
-    dh_granules_update(&g, UINT64_MAX - 3, 100, set_step, &m); /* ends where addresses end */
-    dh_granules_release(&g, NULL, NULL);
+    dh_granule_map_update(&g, UINT64_MAX - 3, 100, set_step, &m); /* ends where addresses end */
+    dh_granule_map_release(&g, NULL, NULL);
 }
 
 static void test_locksets(void **state)
@@ -335,13 +335,13 @@ static void test_locksets(void **state)
         for (size_t k = 0; k < n; k++)
             locks[k] = pick(10), all |= 1u << locks[k];
         bool fresh = pick(2);
-        uint32_t new = fresh ? dh_locksets_get(s, locks, n) : dh_locksets_meet(s, set[a], set[b]);
+        uint32_t new = fresh ? dh_locksets_get(s, locks, n) : dh_locksets_intersect(s, set[a], set[b]);
         uint32_t expected = fresh ? all : bits[a] & bits[b];
-        dh_locksets_put(s, set[c]);
+        dh_locksets_unref(s, set[c]);
         set[c] = new;
         bits[c] = expected;
         assert_int_equal(dh_locksets_disjoint(s, set[a], set[c]), !(bits[a] & bits[c]));
-        assert_int_equal(dh_locksets_within(s, set[a], set[c]), !(bits[a] & ~bits[c]));
+        assert_int_equal(dh_locksets_is_subset(s, set[a], set[c]), !(bits[a] & ~bits[c]));
         assert_int_equal(set[a] == set[c], bits[a] == bits[c]);
     }
     dh_locksets_free(s);

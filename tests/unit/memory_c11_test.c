@@ -118,7 +118,7 @@ static unsigned pick(unsigned n)
 static void act(void *self, bool sc, uint64_t value)
 {
     struct dh_candidate list[DH_MEMORY_CANDIDATES];
-    struct dh_access a = {.thread = pick(4), .size = 8, .address = 8 * pick(3), .updates = pick(4) == 0};
+    struct dh_memory_access a = {.thread = pick(4), .size = 8, .address = 8 * pick(3), .updates = pick(4) == 0};
     a.order = (uint8_t)(1 + pick(sc ? 5 : 4));
     if (!a.updates && pick(2)) {
         model->store(self, &a, value);
@@ -141,7 +141,7 @@ static void act(void *self, bool sc, uint64_t value)
 
 static unsigned values_of(void *self, uint64_t address, struct dh_candidate *list)
 {
-    struct dh_access a = {.thread = 0, .size = 8, .address = address, .order = DH_ORDER_NONE};
+    struct dh_memory_access a = {.thread = 0, .size = 8, .address = address, .order = DH_ORDER_NONE};
     return model->load(self, &a, list, DH_MEMORY_CANDIDATES);
 }
 
@@ -157,7 +157,7 @@ static void late_decisions(void **state)
     for (uint32_t t = 1; t <= 2; t++)
         model->fork(self, 0, t);
     for (uint32_t t = 1; t <= 2; t++) {
-        struct dh_access a = {.thread = t, .size = 8, .address = 8 * t, .order = DH_ORDER_RELAXED};
+        struct dh_memory_access a = {.thread = t, .size = 8, .address = 8 * t, .order = DH_ORDER_RELAXED};
         model->store(self, &a, 1);
         model->fence(self, t, DH_ORDER_SEQ_CST);
         a.address = 8 * (3 - t);
@@ -168,7 +168,7 @@ static void late_decisions(void **state)
     assert_true(words[1] == 2 && words[2] == 1);
     assert_int_equal(values_of(self, 8, list), 2);
     assert_true(list[0].value == 2 && list[1].value == 1);
-    struct dh_access a = {.thread = 0, .size = 8, .address = 8};
+    struct dh_memory_access a = {.thread = 0, .size = 8, .address = 8};
     model->took(self, &a, list[1].index);
     assert_true(words[1] == 1 && words[2] == 2);
     assert_int_equal(values_of(self, 16, list), 1);

@@ -47,7 +47,7 @@ static void random_programs(void **state)
         assert_true(agree(&l, "hb", &ours, "definition", &theirs));
         litmus_explore(&all, &l, &ours);
         assert_true(agree(&l, "no gc", &ours, "definition", &theirs));
-        struct litmus_run given = {.model = model, .clocks_given = true};
+        struct litmus_run given = {.model = model, .external_clocks = true};
         if (taste.orders[1])
             continue; /* what atomics order is then the driver's business */
         litmus_explore(&given, &l, &ours);
@@ -87,7 +87,7 @@ static struct dh_memory memory_of(uint32_t history, bool no_gc)
 static unsigned values_of(void *self, uint32_t thread, uint64_t address, unsigned size, uint64_t *out)
 {
     struct dh_candidate list[DH_MEMORY_CANDIDATES];
-    struct dh_access a = {.thread = thread, .address = address, .size = (uint8_t)size};
+    struct dh_memory_access a = {.thread = thread, .address = address, .size = (uint8_t)size};
     unsigned n = model->load(self, &a, list, DH_MEMORY_CANDIDATES);
     for (unsigned i = 0; i < n; i++)
         out[i] = list[i].value;
@@ -96,7 +96,7 @@ static unsigned values_of(void *self, uint32_t thread, uint64_t address, unsigne
 
 static void write_value(void *self, uint32_t thread, uint64_t address, unsigned size, uint64_t value)
 {
-    struct dh_access a = {.thread = thread, .site = 7, .address = address, .size = (uint8_t)size};
+    struct dh_memory_access a = {.thread = thread, .site = 7, .address = address, .size = (uint8_t)size};
     model->store(self, &a, value);
 }
 
@@ -210,7 +210,7 @@ static void pieces(void **state)
     (void)state;
     struct dh_memory m = memory_of(0, false);
     void *self = model->start(&m);
-    struct dh_piece p[8];
+    struct dh_access_piece p[8];
     uint64_t v[DH_MEMORY_CANDIDATES];
     words[1] = 0x1111111122222222;
     model->fork(self, 0, 1);

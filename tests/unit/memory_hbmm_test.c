@@ -134,15 +134,15 @@ static void straight_programs(void **state)
 
 /* ---- by hand ---- */
 
-static struct dh_access access_at(uint32_t thread, uint32_t occurrence)
+static struct dh_memory_access access_at(uint32_t thread, uint32_t occurrence)
 {
-    return (struct dh_access){.thread = thread, .site = 5, .occurrence = occurrence, .address = 8, .size = 8};
+    return (struct dh_memory_access){.thread = thread, .site = 5, .occurrence = occurrence, .address = 8, .size = 8};
 }
 
 /* Thread 1 writes 7; was it foreseen that thread 2 loads it before? */
 static unsigned candidates_before(void *self, struct dh_candidate *list)
 {
-    struct dh_access load = access_at(2, 0);
+    struct dh_memory_access load = access_at(2, 0);
     memset(words, 0, sizeof words);
     model->begin(self);
     model->fork(self, 0, 1);
@@ -152,7 +152,7 @@ static unsigned candidates_before(void *self, struct dh_candidate *list)
 
 static void end_with_store(void *self, uint32_t occurrence, uint64_t value, bool is_justified)
 {
-    struct dh_access store = access_at(1, occurrence);
+    struct dh_memory_access store = access_at(1, occurrence);
     model->store(self, &store, value);
     assert_int_equal(model->is_justified(self), is_justified);
 }
@@ -188,7 +188,7 @@ static void the_living(void **state)
     end_with_store(self, 0, 7, true);
     assert_int_equal(candidates_before(self, list), 2);
     model->join(self, 0, 1);
-    struct dh_access load = access_at(2, 0);
+    struct dh_memory_access load = access_at(2, 0);
     assert_int_equal(model->load(self, &load, list, DH_MEMORY_CANDIDATES), 1);
 }
 
@@ -200,7 +200,7 @@ static void witnessed(void **state)
     struct dh_candidate list[DH_MEMORY_CANDIDATES], named = {.thread = 1, .site = 5, .occurrence = 2, .value = 7};
     void *self = model->start(&m);
     uint32_t index = model->foresee(self, &named);
-    struct dh_access load = access_at(2, 0), elsewhere = access_at(1, 2);
+    struct dh_memory_access load = access_at(2, 0), elsewhere = access_at(1, 2);
     elsewhere.address = 16;
     assert_int_equal(candidates_before(self, list), 1);
     model->took(self, &load, index);

@@ -23,7 +23,7 @@ static const struct dh_candidate list[] = {
 
 static uint64_t read_at(struct dh_picker *p, uint32_t thread, uint32_t site, uint64_t address, unsigned n)
 {
-    struct dh_access a = {.thread = thread, .site = site, .address = address, .size = 8};
+    struct dh_memory_access a = {.thread = thread, .site = site, .address = address, .size = 8};
     unsigned i = dh_picker_pick(p, &a, list, n);
     assert_true(i < n);
     return list[i].value;
@@ -115,7 +115,7 @@ static void halves(void **state)
     static const struct dh_candidate upper[] = {{.value = 0}, {.value = 0}};
     struct dh_picker *p = new (DH_HEURISTIC_oldest, 3);
     for (unsigned i = 1; i <= 40; i++) {
-        struct dh_access a = {.site = 1, .address = 12, .size = 4};
+        struct dh_memory_access a = {.site = 1, .address = 12, .size = 4};
         assert_int_equal(read_at(p, 0, 1, 8, 3), i % 4 ? 0 : 42);
         dh_picker_pick(p, &a, upper, 2);
     }

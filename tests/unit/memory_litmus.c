@@ -351,16 +351,16 @@ static void back(struct explorer *e, unsigned depth)
 static void explore(struct explorer *e, unsigned depth);
 
 /* The occurrence is the number of the operation: each is executed once. */
-static struct dh_access access_of(struct explorer *e, unsigned thread, unsigned index, const struct litmus_op *o)
+static struct dh_memory_access access_of(struct explorer *e, unsigned thread, unsigned index, const struct litmus_op *o)
 {
-    return (struct dh_access){.thread = thread + 1,
-                              .site = thread * LITMUS_OPS + index,
-                              .size = 8,
-                              .order = o->order,
-                              .updates = o->kind == OP_ADD || o->kind == OP_SWAP || o->kind == OP_CAS,
-                              .address = ADDRESS + 8 * o->variable,
-                              .clock = e->run->clocks_given ? e->w.clock[thread + 1] : NULL,
-                              .clocks = LITMUS_THREADS + 1};
+    return (struct dh_memory_access){.thread = thread + 1,
+                                     .site = thread * LITMUS_OPS + index,
+                                     .size = 8,
+                                     .order = o->order,
+                                     .updates = o->kind == OP_ADD || o->kind == OP_SWAP || o->kind == OP_CAS,
+                                     .address = ADDRESS + 8 * o->variable,
+                                     .clock = e->run->external_clocks ? e->w.clock[thread + 1] : NULL,
+                                     .clocks = LITMUS_THREADS + 1};
 }
 
 static enum dh_order failure_order(unsigned order)
@@ -368,7 +368,8 @@ static enum dh_order failure_order(unsigned order)
     return order == DH_ORDER_ACQ_REL ? DH_ORDER_ACQUIRE : order == DH_ORDER_RELEASE ? DH_ORDER_RELAXED : order;
 }
 
-static void read_one(struct explorer *e, const struct litmus_op *o, struct dh_access *a, const struct dh_candidate *c)
+static void read_one(struct explorer *e, const struct litmus_op *o, struct dh_memory_access *a,
+                     const struct dh_candidate *c)
 {
     e->w.registers[o->to] = (uint8_t)c->value;
     bool fails = o->kind == OP_CAS && c->value != o->wanted;
@@ -386,15 +387,15 @@ static void read_one(struct explorer *e, const struct litmus_op *o, struct dh_ac
 static void explore_read(struct explorer *e, unsigned thread, unsigned index, const struct litmus_op *o, unsigned depth)
 {
     struct dh_candidate list[DH_MEMORY_CANDIDATES];
-    struct dh_access a = access_of(e, thread, index, o);
-    unsigned n = o->kind == OP_CAS ? dh_memory_compare(e->model, e->self, &a, o->wanted, failure_order(o->order), list,
-                                                       DH_MEMORY_CANDIDATES)
+    struct dh_memory_access a = access_of(e, thread, index, o);
+    unsigned n = o->kind == OP_CAS ? dh_memory_compare_exchange(e->model, e->self, &a, o->wanted,
+                                                                failure_order(o->order), list, DH_MEMORY_CANDIDATES)
                                    : e->model->load(e->self, &a, list, DH_MEMORY_CANDIDATES);
     save(e, depth);
     for (unsigned i = 0; i < n; i++) {
         if (i)
             back(e, depth);
-        struct dh_access again = a;
+        struct dh_memory_access again = a;
         read_one(e, o, &again, &list[i]);
         explore(e, depth + 1);
     }
@@ -422,7 +423,7 @@ static void lock(struct explorer *e, unsigned thread, unsigned m, bool takes)
 
 static void store(struct explorer *e, unsigned thread, unsigned index, const struct litmus_op *o)
 {
-    struct dh_access a = access_of(e, thread, index, o);
+    struct dh_memory_access a = access_of(e, thread, index, o);
     e->model->store(e->self, &a, o->value + (o->from >= 0 ? e->w.registers[o->from] : 0u));
 }
 
@@ -473,13 +474,13 @@ static void explore_final(struct explorer *e, unsigned variable, unsigned depth)
         return;
     }
     struct dh_candidate list[DH_MEMORY_CANDIDATES];
-    struct dh_access a = {.thread = MAIN,
-                          .site = 1000,
-                          .size = 8,
-                          .order = DH_ORDER_NONE,
-                          .address = ADDRESS + 8 * variable,
-                          .clock = e->run->clocks_given ? e->w.clock[MAIN] : NULL,
-                          .clocks = LITMUS_THREADS + 1};
+    struct dh_memory_access a = {.thread = MAIN,
+                                 .site = 1000,
+                                 .size = 8,
+                                 .order = DH_ORDER_NONE,
+                                 .address = ADDRESS + 8 * variable,
+                                 .clock = e->run->external_clocks ? e->w.clock[MAIN] : NULL,
+                                 .clocks = LITMUS_THREADS + 1};
     unsigned n = e->model->load(e->self, &a, list, DH_MEMORY_CANDIDATES);
     save(e, depth);
     for (unsigned i = 0; i < n; i++) {
@@ -513,7 +514,7 @@ static void finish(struct explorer *e, unsigned depth)
 
 static void explore(struct explorer *e, unsigned depth)
 {
-    struct dh_memory_step steps[STEPS];
+    struct dh_memory_drain steps[STEPS];
     unsigned n = e->model->enabled_steps ? e->model->enabled_steps(e->self, steps, STEPS) : 0, ways = n;
     for (unsigned t = 0; t < e->l->threads; t++)
         ways += is_enabled(e, t);
@@ -551,7 +552,7 @@ void litmus_explore(struct litmus_run *run, const struct litmus *l, struct outco
 {
     static struct explorer e; /* models are kept: their memory is never given back */
     static void *kept[16][4];
-    unsigned kind = (run->no_gc ? 1 : 0) | (run->clocks_given ? 2 : 0), which = 0;
+    unsigned kind = (run->no_gc ? 1 : 0) | (run->external_clocks ? 2 : 0), which = 0;
     while (dh_memory_models[which] != run->model)
         which++;
     e.run = run;
@@ -561,7 +562,7 @@ void litmus_explore(struct litmus_run *run, const struct litmus *l, struct outco
     e.memory = (struct dh_memory){.threads = LITMUS_THREADS + 1,
                                   .history = run->history,
                                   .no_gc = run->no_gc,
-                                  .clocks_given = run->clocks_given,
+                                  .external_clocks = run->external_clocks,
                                   .memory = allocate,
                                   .peek = peek,
                                   .poke = poke,

@@ -54,7 +54,7 @@ struct litmus_run {
     const struct dh_memory_model *model;
     uint32_t history;
     bool no_gc;
-    bool clocks_given;
+    bool external_clocks;
     struct dh_memory_lost lost;
     uint64_t runs;
 };

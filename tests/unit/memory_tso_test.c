@@ -73,14 +73,14 @@ static void *start(struct dh_memory *m, const char *name)
 static uint64_t value_of(const char *name, void *self, uint32_t thread, uint64_t address, unsigned size)
 {
     struct dh_candidate c[2];
-    struct dh_access a = {.thread = thread, .address = address, .size = (uint8_t)size};
+    struct dh_memory_access a = {.thread = thread, .address = address, .size = (uint8_t)size};
     assert_int_equal(dh_memory_model_by_name(name)->load(self, &a, c, 2), 1);
     return c[0].value;
 }
 
 static void write_value(const char *name, void *self, uint32_t thread, uint64_t address, uint64_t value)
 {
-    struct dh_access a = {.thread = thread, .address = address, .size = 8};
+    struct dh_memory_access a = {.thread = thread, .address = address, .size = 8};
     dh_memory_model_by_name(name)->store(self, &a, value);
 }
 
@@ -88,7 +88,7 @@ static void drains(void **state)
 {
     (void)state;
     struct dh_memory m;
-    struct dh_memory_step step[8];
+    struct dh_memory_drain step[8];
     const struct dh_memory_model *pso = dh_memory_model_by_name("pso");
     void *self = start(&m, "pso");
     write_value("pso", self, 0, 16, 1);
@@ -98,7 +98,7 @@ static void drains(void **state)
     assert_true(step[0].address == 8 && step[0].value == 2 && step[1].address == 16);
     assert_int_equal(value_of("pso", self, 0, 8, 8), 3);
     assert_int_equal(value_of("pso", self, 1, 8, 8), 0);
-    struct dh_access theirs = {.thread = 1, .address = 8, .size = 8};
+    struct dh_memory_access theirs = {.thread = 1, .address = 8, .size = 8};
     struct dh_candidate newer;
     assert_true(pso->waiting(self, &theirs, &newer) && newer.value == 3 && newer.thread == 0);
     theirs.thread = 0;
@@ -119,7 +119,7 @@ static void forced(void **state)
 {
     (void)state;
     struct dh_memory m;
-    struct dh_piece p[4];
+    struct dh_access_piece p[4];
     const struct dh_memory_model *tso = dh_memory_model_by_name("tso");
     void *self = start(&m, "tso");
     write_value("tso", self, 0, 8, 0x0000000500000007);

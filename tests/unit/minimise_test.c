@@ -44,11 +44,11 @@ static void others_are_left_out(void **state)
     };
     struct dh_engine_decision out[12];
     struct dh_engine_found *end = end_of(DH_ENGINE_RACE, 1, 2);
-    uint32_t n = dh_minimise(d, 12, end, eight, NULL, out);
+    uint32_t n = dh_schedule_minimise(d, 12, end, eight, NULL, out);
     for (uint32_t i = 0; i < n; i++)
         assert_int_not_equal(out[i].thread, 3);
     assert_int_equal(n, 8); /* main's first two creations come before */
-    assert_int_equal(dh_switches(out, n), 2);
+    assert_int_equal(dh_schedule_switches(out, n), 2);
     free(end);
 }
 
@@ -61,8 +61,8 @@ static void a_deadlock_keeps_all(void **state)
     };
     struct dh_engine_decision out[6];
     struct dh_engine_found *end = end_of(DH_ENGINE_DEADLOCK, 1, 2);
-    assert_int_equal(dh_minimise(d, 6, end, eight, NULL, out), 6);
-    assert_int_equal(dh_switches(out, 6), 2);
+    assert_int_equal(dh_schedule_minimise(d, 6, end, eight, NULL, out), 6);
+    assert_int_equal(dh_schedule_switches(out, 6), 2);
     free(end);
 }
 
@@ -104,8 +104,8 @@ static void random_schedules_keep_their_orders(void **state)
             d[i].occurrence = i;
         }
         struct dh_engine_found *end = end_of(DH_ENGINE_RACE, 0, 1);
-        uint32_t m = dh_minimise(d, n, end, eight, NULL, out);
-        assert_true(dh_switches(out, m) <= dh_switches(d, n));
+        uint32_t m = dh_schedule_minimise(d, n, end, eight, NULL, out);
+        assert_true(dh_schedule_switches(out, m) <= dh_schedule_switches(d, n));
         for (uint32_t k = 0; k < m; k++)
             for (uint32_t i = 0; i < out[k].occurrence; i++) {
                 bool before = d[i].thread == out[k].thread || counts(&d[i], &out[k]);

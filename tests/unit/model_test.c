@@ -1,5 +1,5 @@
 /* The abstract program: its text form and back, what is told of a malformed one, and control flow. */
-#include "model/flow.h"
+#include "model/control_flow.h"
 #include "model/text.h"
 
 #include <setjmp.h>
@@ -67,19 +67,19 @@ static void finds_loops_and_dominators(void **state)
     (void)state;
     struct dh_program p;
     struct dh_err err = {0};
-    struct dh_flow f = {0};
+    struct dh_cfg f = {0};
     assert_true(dh_program_parse(&p, "bank", bank, &err));
-    dh_flow_read(&f, &p, dh_program_find_function(&p, "main"));
+    dh_cfg_build(&f, &p, dh_program_find_function(&p, "main"));
     assert_int_equal(f.dominator.at[3], 1);
     assert_int_equal(f.loop.at[2], 1);
-    assert_true(dh_flow_repeated(&f, 1));
-    assert_false(dh_flow_repeated(&f, 3));
-    assert_true(dh_flow_postdominates(&f, 3, 0));
-    assert_false(dh_flow_dominates(&f, 2, 3));
-    dh_flow_read(&f, &p, dh_program_find_function(&p, "teller"));
-    assert_false(dh_flow_postdominates(&f, 1, 0));
+    assert_true(dh_cfg_in_any_loop(&f, 1));
+    assert_false(dh_cfg_in_any_loop(&f, 3));
+    assert_true(dh_cfg_postdominates(&f, 3, 0));
+    assert_false(dh_cfg_dominates(&f, 2, 3));
+    dh_cfg_build(&f, &p, dh_program_find_function(&p, "teller"));
+    assert_false(dh_cfg_postdominates(&f, 1, 0));
     assert_false(f.irreducible);
-    dh_flow_release(&f);
+    dh_cfg_release(&f);
     dh_program_release(&p);
 }
 
@@ -96,17 +96,17 @@ static void loops_know_their_loops(void **state)
     (void)state;
     struct dh_program p;
     struct dh_err err = {0};
-    struct dh_flow f = {0};
+    struct dh_cfg f = {0};
     assert_true(dh_program_parse(&p, "nested", nested, &err));
-    dh_flow_read(&f, &p, 0);
+    dh_cfg_build(&f, &p, 0);
     assert_int_equal(f.loop.at[3], 3);
     assert_int_equal(f.outer.at[3], 1);
     assert_int_equal(f.loop.at[4], 1);
-    assert_true(dh_flow_in_loop(&f, 1, 3));
+    assert_true(dh_cfg_in_loop(&f, 1, 3));
     assert_int_equal(f.loop.at[5], 5);
     /* There is no way to the function's end. */
     assert_int_equal(f.post.at[0], DH_NONE);
-    dh_flow_release(&f);
+    dh_cfg_release(&f);
     dh_program_release(&p);
 }
 
@@ -115,17 +115,17 @@ static void crossing_cycles_are_irreducible(void **state)
     (void)state;
     struct dh_program p;
     struct dh_err err = {0};
-    struct dh_flow f = {0};
+    struct dh_cfg f = {0};
     assert_true(dh_program_parse(&p, "cross",
                                  "function f r0:d\n"
                                  "b0 -> b1 b2\n  branch r0\n"
                                  "b1 -> b2\n  jump\n"
                                  "b2 -> b1\n  jump\n",
                                  &err));
-    dh_flow_read(&f, &p, 0);
+    dh_cfg_build(&f, &p, 0);
     assert_true(f.irreducible);
-    assert_true(dh_flow_repeated(&f, 1) && dh_flow_repeated(&f, 2));
-    dh_flow_release(&f);
+    assert_true(dh_cfg_in_any_loop(&f, 1) && dh_cfg_in_any_loop(&f, 2));
+    dh_cfg_release(&f);
     dh_program_release(&p);
 }
 

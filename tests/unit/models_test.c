@@ -1,6 +1,6 @@
 /* Models of libraries: what the tool knows by itself is well formed, later ones win, mistakes are told with their line.
  */
-#include "model/models.h"
+#include "model/library_models.h"
 #include "model/program.h"
 
 #include <setjmp.h>
@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-static const struct dh_effect *first_effect(const struct dh_models *m, const char *name)
+static const struct dh_effect *first_effect(const struct dh_library_models *m, const char *name)
 {
-    const struct dh_library_function *f = dh_models_find(m, name);
+    const struct dh_library_function *f = dh_library_models_find(m, name);
     assert_non_null(f);
     return f->n_effects ? &m->effects.at[f->effect] : NULL;
 }
@@ -22,36 +22,36 @@ static const struct dh_effect *first_effect(const struct dh_models *m, const cha
 static void knows_libraries(void **state)
 {
     (void)state;
-    struct dh_models m;
-    dh_models_init(&m);
+    struct dh_library_models m;
+    dh_library_models_init(&m);
     assert_int_equal(first_effect(&m, "pthread_mutex_lock")->op, DH_I_LOCK);
     assert_int_equal(first_effect(&m, "pthread_mutex_timedlock")->flags, DH_INST_TIMED);
     assert_int_equal(first_effect(&m, "__cxa_guard_acquire")->extra, DH_SUCCESS_NOT_ZERO);
     assert_null(first_effect(&m, "pthread_cond_init"));
-    assert_null(dh_models_find(&m, "no_such_function"));
+    assert_null(dh_library_models_find(&m, "no_such_function"));
     /* Known by how the name begins; the longest beginning counts. */
     assert_int_equal(first_effect(&m, "_ZdlPvmSt11align_val_t")->op, DH_I_FREE);
     assert_int_equal(first_effect(&m, "AnnotateHappensBefore")->op, DH_I_RELEASE);
     assert_null(first_effect(&m, "AnnotateNothingYouKnow"));
-    dh_models_release(&m);
+    dh_library_models_release(&m);
 }
 
 static void later_ones_win(void **state)
 {
     (void)state;
-    struct dh_models m;
+    struct dh_library_models m;
     struct dh_err err = {0};
-    dh_models_init(&m);
-    assert_true(dh_models_read(&m, "mine",
-                               "# ours\n"
-                               "pool_take: instead; ret = zeroed(a1)\n"
-                               "pool_run: create a0 *(**a1+16) *a1 ; *$$last = a1\n"
-                               "malloc: nothing\n",
-                               &err));
-    assert_true(dh_models_find(&m, "pool_take")->instead);
-    assert_int_equal(dh_models_find(&m, "pool_run")->n_effects, 2);
+    dh_library_models_init(&m);
+    assert_true(dh_library_models_read(&m, "mine",
+                                       "# ours\n"
+                                       "pool_take: instead; ret = zeroed(a1)\n"
+                                       "pool_run: create a0 *(**a1+16) *a1 ; *$$last = a1\n"
+                                       "malloc: nothing\n",
+                                       &err));
+    assert_true(dh_library_models_find(&m, "pool_take")->instead);
+    assert_int_equal(dh_library_models_find(&m, "pool_run")->n_effects, 2);
     assert_null(first_effect(&m, "malloc"));
-    dh_models_release(&m);
+    dh_library_models_release(&m);
 }
 
 static void says_what_is_wrong(void **state)
@@ -70,13 +70,13 @@ static void says_what_is_wrong(void **state)
         {"f: ret = *\n", "t:1: an expression is missing"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct dh_models m;
+        struct dh_library_models m;
         struct dh_err err = {0};
-        dh_models_init(&m);
-        assert_false(dh_models_read(&m, "t", wrong[i].text, &err));
+        dh_library_models_init(&m);
+        assert_false(dh_library_models_read(&m, "t", wrong[i].text, &err));
         assert_memory_equal(err.text, wrong[i].message, strlen(wrong[i].message));
         dh_err_release(&err);
-        dh_models_release(&m);
+        dh_library_models_release(&m);
     }
 }
 

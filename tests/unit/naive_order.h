@@ -1,5 +1,5 @@
 /* Random traces, and the order of their events by the rules of detect/learned_order.h read literally: for each thread
- * the set of events that are known to be before what it does now, in the three strengths of detect/hb_moments.h. For
+ * the set of events that are known to be before what it does now, in the three strengths of detect/segments.h. For
  * tests of detectors that use it; each judges the accesses itself. */
 #ifndef DH_TESTS_NAIVE_ORDER_H
 #define DH_TESTS_NAIVE_ORDER_H
@@ -485,22 +485,22 @@ static const struct dh_site *site_at(const struct trace *t, uint32_t place, cons
 
 /* ---- a detector on a trace ---- */
 
-static void feed(const struct trace *t, const struct dh_detector *d, const struct dh_world_host *host,
+static void feed(const struct trace *t, const struct dh_detector *d, const struct dh_run_host *host,
                  const struct dh_detector_options *o)
 {
-    struct dh_world *w = dh_world_new(host);
+    struct dh_run_state *w = dh_run_state_new(host);
     const char *why = NULL;
     void *self = d->begin(w, o, &why);
     assert_non_null(self);
     for (int i = 0; i < t->n; i++) {
-        dh_world_before(w, &t->e[i]);
+        dh_run_state_before(w, &t->e[i]);
         if (dh_event_info(t->e[i].kind)->group & d->events)
             d->event(self, &t->e[i]);
-        dh_world_after(w, &t->e[i]);
+        dh_run_state_after(w, &t->e[i]);
     }
     d->end(self);
     d->release(self);
-    dh_world_free(w);
+    dh_run_state_free(w);
 }
 
 static void print_trace(const struct trace *t)

@@ -159,7 +159,7 @@ static const char *option(void *arg, const char *key)
 
 static void run(const struct trace *t, struct host *h, bool fields, bool eraser)
 {
-    struct dh_world_host host = {.site = site_of, .found = found, .arg = h};
+    struct dh_run_host host = {.site = site_of, .found = found, .arg = h};
     struct dh_detector_options o = {option, h};
     memset(h, 0, sizeof *h);
     h->t = t;
@@ -218,12 +218,12 @@ static void test_random(void **state)
 
 static bool is_quiet(const struct trace *t)
 {
-    struct dh_screen *s = dh_screen_new();
+    struct dh_prefilter *s = dh_prefilter_new();
     bool quiet;
     for (int i = 0; i < t->n; i++)
-        dh_screen_event(s, &t->e[i]);
-    quiet = dh_screen_end(s);
-    dh_screen_free(s);
+        dh_prefilter_event(s, &t->e[i]);
+    quiet = dh_prefilter_end(s);
+    dh_prefilter_free(s);
     return quiet;
 }
 
@@ -308,11 +308,11 @@ static void test_counts(void **state)
         {2, DH_EVENT_READ, {1, 1, 1, 0, 0}},  /* shared, read */
         {0, DH_EVENT_READ, {1, 1, 1, 0, 0}},  {2, DH_EVENT_WRITE, {1, 1, 1, 1, 1}},
     };
-    struct dh_world *w = dh_world_new(NULL);
+    struct dh_run_state *w = dh_run_state_new(NULL);
     void *self = dh_detector_object.begin(w, NULL, NULL);
     struct dh_event alloc = {.kind = DH_EVENT_ALLOC, .addr = MEMORY, .arg = 8, .site = DH_NO_PLACE};
     (void)state;
-    dh_world_before(w, &alloc);
+    dh_run_state_before(w, &alloc);
     dh_detector_object.event(self, &alloc);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct dh_event e = {.kind = (uint8_t)steps[i].kind, .thread = steps[i].thread, .addr = MEMORY, .arg = 4};
@@ -321,7 +321,7 @@ static void test_counts(void **state)
     }
     dh_detector_object.end(self);
     dh_detector_object.release(self);
-    dh_world_free(w);
+    dh_run_state_free(w);
 }
 
 static void test_options(void **state)
@@ -329,14 +329,14 @@ static void test_options(void **state)
     struct host h = {.granularity = "byte"};
     struct dh_detector_options o = {option, &h};
     const char *why = NULL;
-    struct dh_world *w = dh_world_new(NULL);
+    struct dh_run_state *w = dh_run_state_new(NULL);
     (void)state;
     assert_null(dh_detector_object.begin(w, &o, &why));
     assert_string_equal(why, "--granularity takes object or field");
     h = (struct host){.way = "none"};
     assert_null(dh_detector_object.begin(w, &o, &why));
     assert_string_equal(why, "--lockset takes eraser or hybrid");
-    dh_world_free(w);
+    dh_run_state_free(w);
 }
 
 int main(void)

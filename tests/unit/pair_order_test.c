@@ -16,7 +16,7 @@ static int order_in(const char *text)
 {
     struct dh_program p;
     struct dh_err err = {0};
-    struct dh_pair_order o;
+    struct dh_lock_pair_order o;
     uint32_t locks[2] = {0}, n = 0;
     if (!dh_program_parse(&p, "t", text, &err))
         fail_msg("%s", err.text);
@@ -25,9 +25,9 @@ static int order_in(const char *text)
         for (uint32_t i = p.blocks.at[b].inst; i < p.blocks.at[b].inst + p.blocks.at[b].n_insts; i++)
             if (p.insts.at[i].op == DH_I_LOCK && n < 2)
                 locks[n++] = i;
-    dh_pair_order_init(&o, &p);
-    int sign = dh_pair_order(&o, locks[0], locks[n == 2 ? 1 : 0]);
-    dh_pair_order_release(&o);
+    dh_lock_pair_order_init(&o, &p);
+    int sign = dh_lock_pair_order(&o, locks[0], locks[n == 2 ? 1 : 0]);
+    dh_lock_pair_order_release(&o);
     dh_program_release(&p);
     return sign;
 }

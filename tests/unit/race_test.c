@@ -118,7 +118,7 @@ static void note_hit(struct dh_race_thread *t, const struct dh_race_hit *h)
 }
 
 /* The last access of that kind to each byte. */
-static unsigned explain(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+static unsigned explain(uint32_t time, uintptr_t granule, bool writes, struct dh_line_access pairs[4])
 {
     int t = (int)dh_epoch_slot(time) - 1;
     unsigned n = 0;
@@ -128,7 +128,7 @@ static unsigned explain(uint32_t time, uintptr_t granule, bool writes, struct dh
             int byte = (int)(granule + b);
             if (d->writes != writes || byte < d->at || byte >= d->at + d->size)
                 continue;
-            pairs[n++] = (struct dh_pair){1u << b, d->time, writes ? DH_WRITES : DH_READS};
+            pairs[n++] = (struct dh_line_access){1u << b, d->time, writes ? DH_WRITES : DH_READS};
             break;
         }
     return n;
@@ -144,7 +144,7 @@ static void ours_init(struct ours *o)
     for (unsigned t = 0; t < THREADS; t++) {
         o->thread[t].time = dh_epoch(t + 1, 1);
         o->thread[t].serial = t + 1;
-        dh_clock_set(&o->thread[t].clock, t + 1, 1);
+        dh_vclock_set(&o->thread[t].clock, t + 1, 1);
     }
     for (int b = 0; b < BYTES; b++)
         o->first[b].op = -1;
@@ -156,7 +156,7 @@ static void ours_access(struct ours *o, int t, int at, int size, bool writes, bo
     if (!atomic)
         o->done[t][o->n_done[t]++] = (struct done){o->thread[t].time, at, size, writes};
     enum dh_access_kind kind = (enum dh_access_kind)((writes ? DH_WRITES : DH_READS) | (atomic ? DH_ATOMIC_READS : 0));
-    struct dh_access a = {.addr = (uintptr_t)at, .size = (size_t)size, .kind = kind};
+    struct dh_checked_access a = {.addr = (uintptr_t)at, .size = (size_t)size, .kind = kind};
     dh_race_record(&o->race, &o->thread[t], &o->cells[at / 4], &a);
 }
 

@@ -1,6 +1,6 @@
 /* The runtime's allocator under several threads: blocks never overlap, come back after free, and are aligned.
- * Needs src/runtime/core/alloc.c. */
-#include "runtime/core/alloc.h"
+ * Needs src/runtime/platform/alloc.c. */
+#include "runtime/platform/alloc.h"
 
 #include <pthread.h>
 #include <setjmp.h>

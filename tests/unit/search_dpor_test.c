@@ -179,7 +179,7 @@ static uint64_t explore_many(unsigned threads, unsigned pairs)
     const struct dh_strategy *dpor = dh_strategy_by_name("dpor");
     void *self = dpor->start(&search);
     while (dpor->begin(self)) {
-        struct dh_moment m = {actors, threads, UINT32_MAX, 0};
+        struct dh_decision m = {actors, threads, UINT32_MAX, 0};
         for (unsigned i = 0; i < threads; i++) {
             bool is_pair = i >= threads - 2 * pairs;
             actors[i] = (struct dh_actor){.enabled = 1, .alternatives = 1};

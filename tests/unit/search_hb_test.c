@@ -1,6 +1,6 @@
 /* Races of a schedule against a naive reading of the rules: for every thread and object the set of events it knows. */
 #include "event/site.h"
-#include "search/hb.h"
+#include "search/schedule_races.h"
 #include "search_model.h"
 
 #include <setjmp.h>
@@ -221,20 +221,20 @@ static bool waits(const struct naive *v, unsigned t)
     return v->arrived[OBJECTS - 1][t];
 }
 
-static unsigned schedule(struct dh_hb *h, struct naive *v, unsigned threads)
+static unsigned schedule(struct dh_schedule_races *h, struct naive *v, unsigned threads)
 {
     unsigned races = 0;
     memset(v, 0, sizeof *v);
-    dh_hb_begin(h);
+    dh_schedule_races_begin(h);
     for (unsigned i = 0; i < EVENTS; i++) {
         unsigned t = pick(threads);
         struct dh_step s;
-        struct dh_hb_race race;
+        struct dh_schedule_race race;
         bool with = false;
         if (waits(v, t))
             t = (t + 1) % threads;
         make_step(&s, threads, t, i);
-        bool found = dh_hb_step(h, t, &s, &race);
+        bool found = dh_schedule_races_step(h, t, &s, &race);
         if (is_memory(&s)) {
             if (s.flags & DH_STEP_ATOMIC)
                 naive_atomic_before(v, t, &s);
@@ -262,7 +262,7 @@ static void agrees_with_naive(void **state)
     unsigned long n = getenv("SCHEDULES") ? strtoul(getenv("SCHEDULES"), NULL, 0) : 1000;
     (void)state;
     model_search_init(&search, 1);
-    struct dh_hb *h = dh_hb_new(&search);
+    struct dh_schedule_races *h = dh_schedule_races_new(&search);
     seed = getenv("SEED") ? strtoul(getenv("SEED"), NULL, 0) : 1;
     for (unsigned long i = 0; i < n; i++) {
         races += schedule(h, &v, pick(20) ? 2 + pick(4) : MANY);
@@ -272,12 +272,12 @@ static void agrees_with_naive(void **state)
     model_search_release(&search);
 }
 
-static void access(struct dh_hb *h, uint32_t thread, uint64_t at, uint32_t size, unsigned flags, bool races)
+static void access(struct dh_schedule_races *h, uint32_t thread, uint64_t at, uint32_t size, unsigned flags, bool races)
 {
-    struct dh_hb_access a = {
+    struct dh_schedule_access a = {
         .thread = thread, .site = thread + 1, .address = at, .size = size, .flags = (uint8_t)flags};
-    struct dh_hb_race race;
-    assert_int_equal(dh_hb_access(h, &a, &race), races);
+    struct dh_schedule_race race;
+    assert_int_equal(dh_schedule_access(h, &a, &race), races);
 }
 
 static void memory_that_comes_again_has_no_past(void **state)
@@ -285,14 +285,14 @@ static void memory_that_comes_again_has_no_past(void **state)
     struct dh_search search;
     (void)state;
     model_search_init(&search, 1);
-    struct dh_hb *h = dh_hb_new(&search);
-    dh_hb_begin(h);
+    struct dh_schedule_races *h = dh_schedule_races_new(&search);
+    dh_schedule_races_begin(h);
     access(h, 0, 0x2003, 30, DH_STEP_WRITES, false);
-    dh_hb_forget(h, 0x2004, 16);
+    dh_schedule_races_forget(h, 0x2004, 16);
     access(h, 1, 0x2004, 16, DH_STEP_WRITES, false);
     access(h, 1, 0x2003, 1, 0, true);
     access(h, 1, 0x2014, 1, 0, true);
-    dh_hb_begin(h);
+    dh_schedule_races_begin(h);
     access(h, 1, 0x2003, 30, DH_STEP_WRITES, false);
     model_search_release(&search);
 }
@@ -303,9 +303,9 @@ static void many_threads(void **state)
     struct dh_search search;
     (void)state;
     model_search_init(&search, 1);
-    struct dh_hb *h = dh_hb_new(&search);
+    struct dh_schedule_races *h = dh_schedule_races_new(&search);
     for (unsigned round = 0; round < 3; round++) {
-        dh_hb_begin(h);
+        dh_schedule_races_begin(h);
         for (uint32_t t = 0; t < 1024; t++)
             access(h, t, 0x4000 + t, 1, DH_STEP_WRITES, false);
         for (uint32_t t = 0; t < 1024; t++)
@@ -317,17 +317,18 @@ static void many_threads(void **state)
 static void a_pair_of_sites_is_new_once(void **state)
 {
     struct dh_search search;
-    struct dh_hb_race race;
+    struct dh_schedule_race race;
     (void)state;
     model_search_init(&search, 1);
-    struct dh_hb *h = dh_hb_new(&search);
+    struct dh_schedule_races *h = dh_schedule_races_new(&search);
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t site = 0; site < 1000; site++) {
-            dh_hb_begin(h);
-            struct dh_hb_access a = {.thread = 0, .site = site, .address = 0x4000, .size = 4, .flags = DH_STEP_WRITES};
-            struct dh_hb_access b = {.thread = 1, .site = 2000, .address = 0x4002, .size = 4};
-            assert_false(dh_hb_access(h, &a, &race));
-            assert_true(dh_hb_access(h, &b, &race));
+            dh_schedule_races_begin(h);
+            struct dh_schedule_access a = {
+                .thread = 0, .site = site, .address = 0x4000, .size = 4, .flags = DH_STEP_WRITES};
+            struct dh_schedule_access b = {.thread = 1, .site = 2000, .address = 0x4002, .size = 4};
+            assert_false(dh_schedule_access(h, &a, &race));
+            assert_true(dh_schedule_access(h, &b, &race));
             assert_int_equal(race.is_new, round == 0);
             assert_int_equal(race.first.address, 0x4000);
             assert_int_equal(race.first.size, 4);

@@ -608,9 +608,9 @@ static enum dh_schedule_end run_once(const struct model_program *p, const struct
         unsigned n = model_actors(p, s, actors);
         if (is_over(s, actors, n, &how))
             return how;
-        struct dh_moment moment = {actors, n, last, depth};
+        struct dh_decision moment = {actors, n, last, depth};
         uint32_t pair[2];
-        if (search->target.set && dh_target_reached(search, &moment, pair))
+        if (search->target.set && dh_search_target_reached(search, &moment, pair))
             return DH_END_FAILED;
         struct dh_choice c = strategy->choose(self, &moment);
         if (c.thread == DH_CHOOSE_CUT)
@@ -640,8 +640,8 @@ void model_explore(const struct model_program *p, const struct dh_strategy *stra
         }
         enum dh_schedule_end how = run_once(p, strategy, self, search, &s, &run);
         struct dh_actor actors[MODEL_THREADS];
-        struct dh_moment moment = {actors, model_actors(p, &s, actors),
-                                   run.n ? run.event[run.n - 1].thread : UINT32_MAX, run.n};
+        struct dh_decision moment = {actors, model_actors(p, &s, actors),
+                                     run.n ? run.event[run.n - 1].thread : UINT32_MAX, run.n};
         search->reached = how == DH_END_FAILED;
         strategy->end(self, how, &moment);
         search->reached = false;

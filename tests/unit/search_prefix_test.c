@@ -12,20 +12,20 @@
 #include <cmocka.h>
 
 struct record {
-    struct dh_recorded step[400];
-    struct dh_run run;
+    struct dh_recorded_step step[400];
+    struct dh_recorded_run run;
 };
 
 static void note(struct record *r, uint32_t thread, uint32_t alternative, const struct dh_step *s)
 {
-    r->step[r->run.n++] = (struct dh_recorded){thread, alternative, *s};
+    r->step[r->run.n++] = (struct dh_recorded_step){thread, alternative, *s};
 }
 
 /* A run in which threads go on in this order, e.g. "1110". */
 static void run_in_order(const struct model_program *p, const char *order, struct record *r)
 {
     struct model_state s;
-    r->run = (struct dh_run){r->step, 0, p->threads};
+    r->run = (struct dh_recorded_run){r->step, 0, p->threads};
     model_start(p, &s);
     for (; *order; order++) {
         struct dh_step step;
@@ -41,7 +41,7 @@ static void run_in_order(const struct model_program *p, const char *order, struc
 static void run_by_chance(const struct model_program *p, struct record *r)
 {
     struct model_state s;
-    r->run = (struct dh_run){r->step, 0, p->threads};
+    r->run = (struct dh_recorded_run){r->step, 0, p->threads};
     model_start(p, &s);
     for (;;) {
         struct dh_actor actors[MODEL_THREADS];

@@ -166,7 +166,7 @@ static bool told_begin(void *self)
     return told_by->begin(told.walk);
 }
 
-static struct dh_choice told_choose(void *self, const struct dh_moment *m)
+static struct dh_choice told_choose(void *self, const struct dh_decision *m)
 {
     (void)self;
     return told_by->choose(told.walk, m);
@@ -189,7 +189,7 @@ static void told_done(void *self, uint32_t thread, uint32_t alternative, const s
 
 static uint32_t fewest; /* switches of a schedule that led there */
 
-static void told_end(void *self, enum dh_schedule_end end, const struct dh_moment *m)
+static void told_end(void *self, enum dh_schedule_end end, const struct dh_decision *m)
 {
     (void)self;
     uint32_t switches = switches_of(told.taken, told.n);

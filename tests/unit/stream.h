@@ -14,7 +14,7 @@
 
 struct stream_found {
     enum dh_suspicion_kind kind;
-    enum dh_suspicion_level level;
+    enum dh_finding_level level;
     char key[256], text[512];
     uint32_t sites[DH_SUSPECTS];
     size_t n;
@@ -22,7 +22,7 @@ struct stream_found {
 
 struct stream {
     const struct dh_detector *detector;
-    struct dh_world *world;
+    struct dh_run_state *world;
     void *self;
     struct dh_site_builder *sites;
     struct dh_site_table view;
@@ -73,11 +73,11 @@ static void stream_add_found(void *arg, const char *detector, const void *suspic
     dh_vec_push(&s->found, f);
 }
 
-static struct dh_world *stream_world(struct stream *s)
+static struct dh_run_state *stream_world(struct stream *s)
 {
-    struct dh_world_host host = {
+    struct dh_run_host host = {
         .site = stream_site, .may_access = stream_may, .flow = stream_flow, .found = stream_add_found, .arg = s};
-    return dh_world_new(&host);
+    return dh_run_state_new(&host);
 }
 
 static void stream_begin(struct stream *s, const struct dh_detector *d)
@@ -108,10 +108,10 @@ static void stream_send(struct stream *s, struct dh_event e)
     unsigned group = dh_event_info(e.kind)->group;
     if (!(group & (DH_EVENTS_ACCESS | DH_EVENTS_SCOPE)))
         e.seq = ++s->seq;
-    dh_world_before(s->world, &e);
+    dh_run_state_before(s->world, &e);
     if (group & s->detector->events)
         s->detector->event(s->self, &e);
-    dh_world_after(s->world, &e);
+    dh_run_state_after(s->world, &e);
 }
 
 static inline void stream_op(struct stream *s, unsigned thread, unsigned kind, uint64_t addr, uint64_t arg,
@@ -127,7 +127,7 @@ static void stream_finish(struct stream *s)
 {
     s->detector->end(s->self);
     s->detector->release(s->self);
-    dh_world_free(s->world);
+    dh_run_state_free(s->world);
 }
 
 static void stream_release(struct stream *s)

@@ -2,14 +2,16 @@
  * levels again; what is logged reads as what was told. */
 #include "base/str.h"
 #include "event/finding_log.h"
-#include "finding/suspicion.h"
+#include "finding/suspicion_collector.h"
 #include "host/file.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -78,8 +80,8 @@ static int free_table(void **state)
 
 struct scene {
     struct dh_meta meta;
-    struct dh_suspicions *suspicions;
-    struct dh_world *world;
+    struct dh_suspicion_collector *suspicions;
+    struct dh_run_state *world;
     unsigned told;
     bool suppress;
     struct dh_finding last; /* borrowed fields are copied */
@@ -92,7 +94,7 @@ static bool hear(void *arg, const struct dh_finding *f)
     dh_finding_release(&s->last);
     dh_finding_init(&s->last);
     dh_finding_set(&s->last.id, f->id);
-    dh_finding_set(&s->last.level, f->level);
+    s->last.level = f->level;
     return !s->suppress;
 }
 
@@ -108,24 +110,24 @@ static bool hear_and_look(void *arg, const struct dh_finding *f)
 
 static void begin(struct scene *s)
 {
-    struct dh_suspicions_sink sink = {hear_and_look, s};
-    struct dh_world_host words = {.site = site_of}, host = {0};
+    struct dh_finding_sink sink = {hear_and_look, s};
+    struct dh_run_host words = {.site = site_of}, host = {0};
     *s = (struct scene){0};
     dh_finding_init(&s->last);
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){UINT32_MAX, 0, dh_strdup("bank")}));
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){0, 0, dh_strdup("teller")}));
-    s->suspicions = dh_suspicions_new(&s->meta, &sink);
-    dh_suspicions_ask(s->suspicions, &words);
-    dh_suspicions_names(s->suspicions, name_of, NULL);
-    dh_suspicions_host(s->suspicions, &host);
-    s->world = dh_world_new(&host);
-    dh_suspicions_watch(s->suspicions, s->world);
+    s->suspicions = dh_suspicion_collector_new(&s->meta, &sink);
+    dh_suspicion_collector_set_sites(s->suspicions, &words);
+    dh_suspicion_collector_set_namer(s->suspicions, name_of, NULL);
+    dh_suspicion_collector_fill_host(s->suspicions, &host);
+    s->world = dh_run_state_new(&host);
+    dh_suspicion_collector_set_world(s->suspicions, s->world);
 }
 
 static void end(struct scene *s)
 {
-    dh_world_free(s->world);
-    dh_suspicions_free(s->suspicions);
+    dh_run_state_free(s->world);
+    dh_suspicion_collector_free(s->suspicions);
     for (size_t i = 0; i < s->meta.threads.n; i++)
         free(s->meta.threads.at[i].name);
     dh_vec_release(&s->meta.threads);
@@ -135,27 +137,27 @@ static void end(struct scene *s)
 
 static void happens(struct scene *s, struct dh_event e)
 {
-    dh_world_before(s->world, &e);
-    dh_world_after(s->world, &e);
+    dh_run_state_before(s->world, &e);
+    dh_run_state_after(s->world, &e);
 }
 
 static const struct dh_detector lockset = {.name = "lockset"}, race = {.name = "race"}, deadlock = {.name = "deadlock"};
 
-static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh_suspicion_level level)
+static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh_finding_level level)
 {
-    const struct dh_held held = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
+    const struct dh_lock_hold held = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
     const struct dh_suspect both[] = {
         {.op = DH_OP_WRITE, .thread = 1, .site = WRITES, .addr = ACCOUNT + 8, .size = 4, .locks = &held, .n_locks = 1},
         {.op = DH_OP_READ, .thread = 0, .site = READS, .addr = ACCOUNT + 8, .size = 4, .note = "the audit"},
     };
-    dh_world_found(s->world, who,
-                   &(struct dh_suspicion){.kind = DH_SUSPECT_RACE,
-                                          .level = level,
-                                          .addr = ACCOUNT + 8,
-                                          .size = 4,
-                                          .suspects = both,
-                                          .n_suspects = 2,
-                                          .text = "no lock is held at both accesses"});
+    dh_run_report(s->world, who,
+                  &(struct dh_suspicion){.kind = DH_SUSPECT_RACE,
+                                         .level = level,
+                                         .addr = ACCOUNT + 8,
+                                         .size = 4,
+                                         .suspects = both,
+                                         .n_suspects = 2,
+                                         .text = "no lock is held at both accesses"});
 }
 
 /* ---- stories ---- */
@@ -163,8 +165,8 @@ static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh
 static void check_race(const struct dh_finding *f)
 {
     const struct dh_finding_access *a = &f->accesses.at[0], *b = &f->accesses.at[1];
-    assert_string_equal(f->kind, "race");
-    assert_string_equal(f->level, "suspected");
+    assert_int_equal(f->kind, DH_FINDING_RACE);
+    assert_int_equal(f->level, DH_LEVEL_SUSPECTED);
     assert_string_equal(f->detector, "lockset");
     assert_string_equal(f->variable, "struct account.balance");
     assert_string_equal(f->type, "int");
@@ -202,13 +204,13 @@ static void what_is_told_late_names_what_was_there(void **state)
     struct dh_suspicion late = {.kind = DH_SUSPECT_ATOMICITY,
                                 .addr = ACCOUNT + 8,
                                 .size = 4,
-                                .object = dh_world_object(s.world, ACCOUNT + 8)->number,
+                                .object = dh_run_find_object(s.world, ACCOUNT + 8)->number,
                                 .suspects = &one,
                                 .n_suspects = 1};
     happens(&s, (struct dh_event){.kind = DH_EVENT_FREE, .addr = ACCOUNT, .arg = 64, .site = DH_NO_PLACE});
     happens(&s, (struct dh_event){.kind = DH_EVENT_ALLOC, .addr = ACCOUNT, .arg = 4096, .site = DH_NO_PLACE});
     look_at = check_first_block;
-    dh_world_found(s.world, &lockset, &late);
+    dh_run_report(s.world, &lockset, &late);
     assert_int_equal(s.told, 1);
     end(&s);
 }
@@ -222,13 +224,13 @@ static void a_suspicion_has_names(void **state)
     look_at = check_race;
     suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
     assert_int_equal(s.told, 1);
-    assert_int_equal(dh_suspicions_count(s.suspicions), 1);
+    assert_int_equal(dh_suspicion_collector_count(s.suspicions), 1);
     end(&s);
 }
 
 static void check_deadlock(const struct dh_finding *f)
 {
-    assert_string_equal(f->kind, "deadlock");
+    assert_int_equal(f->kind, DH_FINDING_DEADLOCK);
     assert_string_equal(f->variable, "the_back_door, lock_a");
     assert_string_equal(f->accesses.at[0].op, "lock");
     assert_string_equal(f->accesses.at[0].object, "the_back_door");
@@ -241,8 +243,8 @@ static void check_deadlock(const struct dh_finding *f)
 
 static void locks_and_joins_are_deeds(void **state)
 {
-    const struct dh_held a = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
-    const struct dh_held b = {.lock = LOCK_B, .site = DH_NO_PLACE, .depth = 1};
+    const struct dh_lock_hold a = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
+    const struct dh_lock_hold b = {.lock = LOCK_B, .site = DH_NO_PLACE, .depth = 1};
     const struct dh_suspect all[] = {
         {.op = DH_OP_LOCK, .thread = 1, .site = TAKES_B, .addr = LOCK_B, .locks = &a, .n_locks = 1},
         {.op = DH_OP_LOCK, .thread = 0, .site = TAKES_A_LATE, .addr = LOCK_A, .locks = &b, .n_locks = 1},
@@ -252,7 +254,7 @@ static void locks_and_joins_are_deeds(void **state)
     (void)state;
     begin(&s);
     look_at = check_deadlock;
-    dh_world_found(
+    dh_run_report(
         s.world, &deadlock,
         &(struct dh_suspicion){.kind = DH_SUSPECT_DEADLOCK, .addr = LOCK_B, .suspects = all, .n_suspects = 3});
     assert_int_equal(s.told, 1);
@@ -271,11 +273,11 @@ static void equal_ones_are_told_once_and_rise(void **state)
     snprintf(id, sizeof id, "%s", s.last.id);
     suspect_race(&s, &race, DH_LEVEL_OBSERVED);
     assert_int_equal(s.told, 2);
-    assert_string_equal(s.last.level, "observed");
+    assert_int_equal(s.last.level, DH_LEVEL_OBSERVED);
     assert_string_equal(s.last.id, id);
     suspect_race(&s, &race, DH_LEVEL_SUSPECTED);
     assert_int_equal(s.told, 2);
-    assert_int_equal(dh_suspicions_count(s.suspicions), 1);
+    assert_int_equal(dh_suspicion_collector_count(s.suspicions), 1);
     end(&s);
 }
 
@@ -287,14 +289,14 @@ static void what_is_kept_quiet_does_not_count(void **state)
     s.suppress = true;
     suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
     assert_int_equal(s.told, 1);
-    assert_int_equal(dh_suspicions_count(s.suspicions), 0);
+    assert_int_equal(dh_suspicion_collector_count(s.suspicions), 0);
     end(&s);
 }
 
 /* Numbers that no module, context or thread has, as a damaged trace brings them. */
 static void numbers_out_of_range_are_no_crash(void **state)
 {
-    const struct dh_held held = {.lock = 1, .site = 0xfffffffe, .ctx = 0x7fffffff};
+    const struct dh_lock_hold held = {.lock = 1, .site = 0xfffffffe, .ctx = 0x7fffffff};
     struct scene s;
     (void)state;
     begin(&s);
@@ -310,8 +312,8 @@ static void numbers_out_of_range_are_no_crash(void **state)
                                       .size = UINT64_MAX,
                                       .locks = &held,
                                       .n_locks = 1};
-    dh_world_found(s.world, &race,
-                   &(struct dh_suspicion){.kind = 99, .suspects = many, .n_suspects = DH_SUSPECTS + 2, .addr = 5});
+    dh_run_report(s.world, &race,
+                  &(struct dh_suspicion){.kind = 99, .suspects = many, .n_suspects = DH_SUSPECTS + 2, .addr = 5});
     assert_int_equal(s.told, 1);
     dh_vec_release(&s.meta.contexts);
     end(&s);
@@ -350,7 +352,7 @@ static void the_log_has_what_was_told(void **state)
     char *folder = dh_temp_folder(&err), *path = dh_format("%s/log.1.dhf", folder);
     (void)state;
     begin(&s);
-    assert_true(dh_suspicions_log(s.suspicions, path, &err));
+    assert_true(dh_suspicion_collector_open_log(s.suspicions, path, &err));
     suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
     suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
     assert_int_equal(findings_in(path, detector, sizeof detector), 1);
@@ -358,6 +360,30 @@ static void the_log_has_what_was_told(void **state)
     suspect_race(&s, &race, DH_LEVEL_OBSERVED);
     assert_int_equal(findings_in(path, detector, sizeof detector), 2);
     assert_string_equal(detector, "race");
+    end(&s);
+    dh_remove_tree(folder);
+    free(folder);
+    free(path);
+}
+
+/* A full disk: the finding is reported, and counted as lost. */
+static void what_the_log_cannot_hold_is_lost(void **state)
+{
+    struct scene s;
+    struct dh_err err = {0};
+    char *folder = dh_temp_folder(&err), *path = dh_format("%s/log.1.dhf", folder);
+    struct rlimit before, tiny;
+    (void)state;
+    begin(&s);
+    assert_true(dh_suspicion_collector_open_log(s.suspicions, path, &err));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    tiny = (struct rlimit){DH_LOG_HEADER_SIZE, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tiny), 0);
+    suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(dh_suspicion_collector_count(s.suspicions), 1);
+    assert_int_equal(dh_suspicion_collector_lost(s.suspicions), 1);
     end(&s);
     dh_remove_tree(folder);
     free(folder);
@@ -374,6 +400,7 @@ int main(void)
         cmocka_unit_test(what_is_kept_quiet_does_not_count),
         cmocka_unit_test(numbers_out_of_range_are_no_crash),
         cmocka_unit_test(the_log_has_what_was_told),
+        cmocka_unit_test(what_the_log_cannot_hold_is_lost),
     };
     return cmocka_run_group_tests(tests, make_table, free_table);
 }

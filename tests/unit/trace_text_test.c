@@ -53,7 +53,7 @@ static void names_get_addresses(void **state)
     assert_true(last.addr >= big.addr + 8 || last.addr + 4 <= big.addr - 1000);
     assert_int_equal(ax.seq, 0);
     assert_int_equal(ay.site, DH_NO_PLACE);
-    struct dh_world_host host = {0};
+    struct dh_run_host host = {0};
     const struct dh_site_table *table;
     uint64_t at, size;
     dh_text_host(t, &host);
@@ -134,7 +134,7 @@ static struct dh_event any_event(void)
 static void printed_is_read(void **state)
 {
     (void)state;
-    struct dh_world_host nobody = {0};
+    struct dh_run_host nobody = {0};
     for (unsigned i = 0; i < 3000; i++) {
         struct dh_event e = any_event(), got;
         struct dh_str line = {0};
@@ -154,7 +154,7 @@ static void places_are_printed(void **state)
     (void)state;
     struct dh_text *t = read_text("0 write x var=\"struct a b.c\" in=\"operator \\\"\\\" x\" @\"my file.c:12\"\n");
     struct dh_event e = next(t);
-    struct dh_world_host host = {0};
+    struct dh_run_host host = {0};
     struct dh_str line = {0};
     dh_text_host(t, &host);
     dh_text_print(&line, &host, &e);
@@ -274,7 +274,7 @@ static bool skips(const char *rules, const char *place)
     if (!r)
         fail_msg("%s", err.text);
     struct dh_text *t = read_text(place);
-    struct dh_world_host host = {0};
+    struct dh_run_host host = {0};
     dh_text_host(t, &host);
     struct dh_rules_filter *f = dh_rules_filter_new(r, &host);
     struct dh_event e = next(t);

@@ -38,7 +38,7 @@ static void make(struct dh_witness *w)
     dh_vec_push(&w->environment, dh_strdup("LC_ALL=C.UTF-8"));
     dh_vec_push(&w->inputs, i);
     dh_vec_push(&w->visible, dh_strdup("bank.c:deposit:struct account.balance:W#2"));
-    struct dh_element global = {.global = "the grid", .offset = 836}, heap = {.block = 4000, .offset = 8};
+    struct dh_racy_element global = {.global = "the grid", .offset = 836}, heap = {.block = 4000, .offset = 8};
     dh_vec_push(&w->elements, global);
     dh_vec_push(&w->elements, heap);
     dh_vec_push(&w->steps, step(0, DH_STEP_CREATE, 0, 0, "bank.c:main:a:create#1"));

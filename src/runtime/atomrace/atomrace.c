@@ -1,34 +1,35 @@
-/* AtomRace's hooks: collisions on primitive sections (001 Fig. 2), and what goes on from there to sections of a file
- * (atomrace_monitor.c) and to pairs of accesses (atomrace_pairs.c). The rules are detect/atomrace*.h's; here is what a
- * process adds: threads, contexts, signal handlers, reports. */
+/* AtomRace's hooks: collisions of single accesses (001 Fig. 2); atomic sections (sections.c) and pairs of accesses
+ * (access_pairs.c) build on them. The rules are in detect/atomrace*.h; here is what a process adds: threads, contexts,
+ * signal handlers, healing. */
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/atomrace/atomrace.h"
 #include "runtime/atomrace/state.h"
 
-#include "event/mark.h"
 #include "event/site.h"
+#include "event/site_mark.h"
 #include "runtime/atomrace/fast.h"
 #include "runtime/atomrace/noise.h"
-#include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
 #include "runtime/core/threads.h"
 #include "runtime/heal/heal.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
 #include "runtime/report/vector_state.h"
 
-enum { SLOW_AT_FIRST = 100000, BURST = 64, BETWEEN_BURSTS = 64 };
+enum { SLOW_AT_START = 100000, BURST = 64, BETWEEN_BURSTS = 64 };
 
-bool dh_atom_listens;
-struct dh_atom_ways dh_atom_ways;
+bool dh_atom_enabled;
+struct dh_atom_modes dh_atom_modes;
 struct dh_atom_table dh_atom_writes;
 
 __thread uint32_t dh_atom_held;
-__thread uint64_t dh_atom_n_passed;
-static __thread bool busy;        /* a signal handler must leave us alone */
-static __thread bool ended;       /* the thread's last rites are done */
-static __thread bool interrupted; /* a signal handler came since the last collision of a quick read */
+__thread uint64_t dh_atom_n_lock_operations;
+static __thread bool busy;        /* inside a hook: a signal handler's accesses are ignored */
+static __thread bool ended;       /* the thread has exited for AtomRace */
+static __thread bool interrupted; /* a signal handler ran since the last collision on the fast path */
 static __thread int ignoring;     /* depth */
 
 void dh_atom_ignore(int by)
@@ -46,7 +47,7 @@ static bool enter(void)
         return false;
     busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(!dh_atom_me, 0) && (!dh_atom_listens || !__dh_thread.thread || !dh_atom_become())) {
+    if (__builtin_expect(!dh_atom_current, 0) && (!dh_atom_enabled || !__dh_thread.thread || !dh_atom_thread_init())) {
         busy = false;
         return false;
     }
@@ -59,8 +60,8 @@ static void leave(void)
     busy = false;
 }
 
-/* Every eight bytes of it, up to as many as there is room for: of a long range the beginning. */
-static void add_pieces(struct dh_atom_self *s, uintptr_t addr, size_t size)
+/* Eight bytes each; of a long range only the beginning. */
+static void add_pieces(struct dh_atom_thread_state *s, uintptr_t addr, size_t size)
 {
     uintptr_t end = addr + size;
     while (addr < end && s->n_pieces < DH_ATOM_PIECES) {
@@ -72,99 +73,99 @@ static void add_pieces(struct dh_atom_self *s, uintptr_t addr, size_t size)
     }
 }
 
-static uint64_t open_pieces(struct dh_atom_self *s, uint32_t from, bool write)
+static uint64_t open_pieces(struct dh_atom_thread_state *s, uint32_t from, bool write)
 {
-    uint64_t met = 0;
+    uint64_t collided = 0;
     for (uint32_t i = from; i < s->n_pieces; i++) {
         uint64_t word =
             write ? dh_atom_before_write(&s->piece[i], &s->atom) : dh_atom_before_read(&s->piece[i], &s->atom);
-        met = word ? word : met;
+        collided = word ? word : collided;
     }
-    return met;
+    return collided;
 }
 
-static uint64_t close_pieces(struct dh_atom_self *s)
+static uint64_t close_pieces(struct dh_atom_thread_state *s)
 {
-    uint64_t met = 0;
+    uint64_t collided = 0;
     for (uint32_t i = 0; i < s->n_pieces; i++) {
         const struct dh_atom_piece *p = &s->piece[i];
         uint64_t word = p->mine & DH_ATOM_ACTIVE ? dh_atom_after_write(p, &s->atom) : dh_atom_after_read(p, &s->atom);
-        met = word ? word : met;
+        collided = word ? word : collided;
     }
     s->n_pieces = 0;
-    return met;
+    return collided;
 }
 
-void dh_atom_keep_apart(void)
+void dh_atom_heal_read(void)
 {
     enum { NAP = 20000 /* ns */ };
-    struct dh_atom_self *s = dh_atom_me;
+    struct dh_atom_thread_state *s = dh_atom_current;
     if (s->access.write)
         return;
     unsigned naps = (unsigned)dh_heal_patience_ms() * (1000000 / NAP);
     for (uint32_t i = 0; i < s->n_pieces; i++)
         for (unsigned n = 0; n < naps && dh_atom_before_read(&s->piece[i], &s->atom); n++)
-            dh_heal_nap(NAP);
+            dh_heal_sleep(NAP);
     dh_heal_enter_late(s->access.place);
     open_pieces(s, 0, false);
 }
 
-static void before(struct dh_atom_self *s, const struct dh_atom_access *given, uint32_t mark)
+static void before(struct dh_atom_thread_state *s, const struct dh_atom_access *given, uint32_t mark)
 {
-    dh_atom_close_window(s); /* one that a signal handler interrupted, or that was left by longjmp */
+    dh_atom_close_window(s); /* of an access that a signal handler interrupted, or longjmp left */
     struct dh_atom_access a = *given;
-    bool with_context = a.write || dh_atom_ways.pairs || mark >> DH_MARK_POINT_SHIFT;
+    bool with_context = a.write || dh_atom_modes.pairs || mark >> DH_SITE_MARK_POINT_SHIFT;
     if (with_context)
         a.context = dh_atom_context_now(s);
     s->place = a.place;
     s->n_pieces = 0;
-    s->met.n = 0;
-    uint64_t met = 0;
-    if (dh_atom_ways.collides && mark & DH_MARK_COLLIDE) {
+    s->overlapped.n = 0;
+    uint64_t collided = 0;
+    if (dh_atom_modes.collides && mark & DH_SITE_MARK_COLLIDE) {
         add_pieces(s, a.addr, a.size);
         if (a.write)
-            dh_atom_note(&s->atom, &a);
-        met = open_pieces(s, 0, a.write);
+            dh_atom_record_write(&s->atom, &a);
+        collided = open_pieces(s, 0, a.write);
     }
     s->access = a;
     s->open = true;
-    if (met) {
+    if (collided) {
         if (!with_context)
             a.context = s->access.context = dh_atom_context_now(s);
-        dh_atom_collided(&a, met);
+        dh_atom_report_collision(&a, collided);
     }
-    if (dh_atom_ways.pairs && s->n_pieces == 1)
-        dh_atom_look_back(s, &a, s->piece[0].mine, s->piece[0].seen);
+    if (dh_atom_modes.pairs && s->n_pieces == 1)
+        dh_atom_check_pair(s, &a, s->piece[0].mine, s->piece[0].seen);
 }
 
-/* Who wrote while the access was held up came between it and the one before, besides that the two met. */
-static void look_back_again(struct dh_atom_self *s)
+/* A write during the noise interleaved the pair that this access completes, besides colliding with it. */
+static void check_pair_again(struct dh_atom_thread_state *s)
 {
     const struct dh_atom_piece *p = &s->piece[0];
     uint64_t now = __atomic_load_n(p->cell, __ATOMIC_ACQUIRE);
     if (now != p->mine && now != p->seen)
-        dh_atom_look_back(s, &s->access, p->mine, now);
+        dh_atom_check_pair(s, &s->access, p->mine, now);
 }
 
-/* Who wrote while a read was held up is met before it reads, as long as that can be healed. */
-static void look_again(struct dh_atom_self *s)
+/* A write during the delay of a read collides before the read happens, while that can still be healed. */
+static void check_read_again(struct dh_atom_thread_state *s)
 {
-    uint64_t met = 0;
+    uint64_t collided = 0;
     if (s->access.write || !dh_heal_is_auto())
         return;
     for (uint32_t i = 0; i < s->n_pieces; i++) {
         uint64_t word = dh_atom_after_read(&s->piece[i], &s->atom);
-        met = word ? word : met;
+        collided = word ? word : collided;
     }
-    if (met)
-        dh_atom_collided(&s->access, met);
+    if (collided)
+        dh_atom_report_collision(&s->access, collided);
 }
 
-/* With `--heal=auto`. */
-static bool wait_turn(struct dh_atom_self *s)
+/* With `--heal=auto`: a read waits until the other thread has left the section. */
+static bool wait_turn(struct dh_atom_thread_state *s)
 {
     struct dh_vector_state saved;
-    if (__builtin_expect(!dh_heal_is_early, 1) || s->access.write)
+    if (__builtin_expect(!dh_heal_out_of_turn, 1) || s->access.write)
         return false;
     dh_vector_save(&saved);
     bool waited = dh_heal_wait_turn();
@@ -173,93 +174,94 @@ static bool wait_turn(struct dh_atom_self *s)
     return waited;
 }
 
-/* When all delays are over: what ends here has lasted as long as it could, and the access follows at once. */
-static void before_at_last(struct dh_atom_self *s, uint32_t mark)
+/* After all delays: sections that end here have lasted as long as possible, and the access follows at once. */
+static void before_sections(struct dh_atom_thread_state *s, uint32_t mark)
 {
-    if (dh_mark_point(mark))
-        dh_atom_sections_end(s, dh_mark_point(mark) - 1, &s->access);
-    if (dh_mark_variable(mark))
-        dh_atom_sections_meet(s, &s->access);
+    if (dh_site_mark_point(mark))
+        dh_atom_sections_end(s, dh_site_mark_point(mark) - 1, &s->access);
+    if (dh_site_mark_variable(mark))
+        dh_atom_sections_find_overlapped(s, &s->access);
 }
 
-static void after(struct dh_atom_self *s, uint32_t mark, uint32_t place)
+static void after(struct dh_atom_thread_state *s, uint32_t mark, uint32_t place)
 {
     if (!s->open || s->place != place)
         return;
     struct dh_atom_access *a = &s->access;
     struct dh_atom_piece first = s->piece[0];
     bool one = s->n_pieces == 1;
-    uint64_t met = close_pieces(s);
+    uint64_t collided = close_pieces(s);
     s->open = false;
-    if (met) {
+    if (collided) {
         if (!a->context)
             a->context = dh_atom_context_now(s);
-        dh_atom_collided(a, met);
+        dh_atom_report_collision(a, collided);
     }
-    if (dh_atom_ways.pairs && one)
-        dh_atom_remember(s, a, &first);
-    if (!dh_atom_ways.sections)
+    if (dh_atom_modes.pairs && one)
+        dh_atom_record_last(s, a, &first);
+    if (!dh_atom_modes.sections)
         return;
-    dh_atom_sections_cross(s, a);
-    if (s->in_sections && dh_mark_variable(mark))
-        dh_atom_sections_extend(s, dh_mark_variable(mark) - 1, a);
-    if (dh_mark_point(mark) && dh_atom_sections_begin(s, dh_mark_point(mark) - 1, a) && dh_noise_on)
+    dh_atom_sections_interleave(s, a);
+    if (s->in_sections && dh_site_mark_variable(mark))
+        dh_atom_sections_extend(s, dh_site_mark_variable(mark) - 1, a);
+    if (dh_site_mark_point(mark) && dh_atom_sections_begin(s, dh_site_mark_point(mark) - 1, a) && dh_noise_on)
         dh_noise_at_access(mark, place, dh_atom_held); /* inside the section */
 }
 
-/* An atomic synchronises, or may. */
+/* Atomics count as synchronisation. */
 static bool is_atomic(uint64_t what)
 {
     return (what >> 8 & 0xFF) != DH_ORDER_NONE;
 }
 
-/* Pairs are followed from the beginning, and later in bursts, which begin where the thread synchronises: between them,
- * reads take the quick way. */
-static void set_pace(struct dh_atom_self *s)
+/* Pairs are checked at the start of a thread, later in bursts that begin where it synchronises; in between, reads take
+ * the fast path. */
+static void choose_path(struct dh_atom_thread_state *s)
 {
-    bool slow = dh_noise_on || (dh_atom_ways.pairs && s->n_slow < SLOW_AT_FIRST) || (dh_atom_ways.pairs && s->burst);
+    bool slow = dh_noise_on || (dh_atom_modes.pairs && s->n_slow < SLOW_AT_START) || (dh_atom_modes.pairs && s->burst);
     s->n_slow++;
     s->burst -= s->burst > 0;
-    __dh_thread.atom_quick = !slow;
+    __dh_thread.atom_fast = !slow;
 }
 
 uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t place)
 {
     uint32_t mark = (uint32_t)(what >> 32);
     if (is_atomic(what)) {
-        dh_atom_pass(DH_PASS_OTHER);
+        if (dh_atom_enabled)
+            dh_atom_synchronised(DH_ATOM_SYNC_OTHER);
         return DH_ATOM_SLOW;
     }
     if (!enter())
         return DH_ATOM_SLOW;
-    dh_atom_me->spot = spot;
+    dh_atom_current->spot = spot;
     struct dh_atom_access a = {
         .addr = (uintptr_t)addr, .size = what >> 16 & 0xFFFF, .place = place, .write = (what & 0xFF) == DH_OP_WRITE};
-    before(dh_atom_me, &a, mark);
+    before(dh_atom_current, &a, mark);
     if (dh_noise_on)
         dh_noise_at_access(mark, place, dh_atom_held);
-    if (wait_turn(dh_atom_me) || dh_noise_on)
-        look_again(dh_atom_me);
-    if (dh_noise_on && dh_atom_ways.pairs_told && !dh_atom_ways.train && dh_atom_me->n_pieces == 1)
-        look_back_again(dh_atom_me);
-    if (dh_atom_ways.sections)
-        before_at_last(dh_atom_me, mark);
-    set_pace(dh_atom_me);
+    if (wait_turn(dh_atom_current) || dh_noise_on)
+        check_read_again(dh_atom_current);
+    if (dh_noise_on && dh_atom_modes.reports_pairs && !dh_atom_modes.train && dh_atom_current->n_pieces == 1)
+        check_pair_again(dh_atom_current);
+    if (dh_atom_modes.sections)
+        before_sections(dh_atom_current, mark);
+    choose_path(dh_atom_current);
     leave();
     return DH_ATOM_SLOW;
 }
 
-/* A read went the quick way, and the word changed meanwhile. A signal handler may have synchronised in the middle: then
- * nothing is known. */
-static void after_quick(uintptr_t addr, uint32_t size, uint64_t token, uint32_t place)
+/* A read took the fast path, and the word changed meanwhile. If a signal handler ran, which may have synchronised,
+ * nothing follows. */
+static void after_fast(uintptr_t addr, uint32_t size, uint64_t token, uint32_t place)
 {
     struct dh_atom_piece p = {
         .cell = dh_atom_cell(&dh_atom_writes, addr), .mine = dh_atom_word(addr, size), .seen = token};
-    uint64_t met = dh_atom_after_read(&p, &dh_atom_me->atom);
-    if (met && !interrupted) {
+    uint64_t collided = dh_atom_after_read(&p, &dh_atom_current->atom);
+    if (collided && !interrupted) {
         struct dh_atom_access a = {
-            .addr = addr, .size = size, .place = place, .context = dh_atom_context_now(dh_atom_me)};
-        dh_atom_collided(&a, met);
+            .addr = addr, .size = size, .place = place, .context = dh_atom_context_now(dh_atom_current)};
+        dh_atom_report_collision(&a, collided);
     }
     interrupted = false;
 }
@@ -267,18 +269,18 @@ static void after_quick(uintptr_t addr, uint32_t size, uint64_t token, uint32_t 
 void dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place)
 {
     (void)spot;
-    if (token == DH_ATOM_SLOW && (!dh_atom_me || !dh_atom_me->open))
+    if (token == DH_ATOM_SLOW && (!dh_atom_current || !dh_atom_current->open))
         return;
     if (!enter())
         return;
     if (token == DH_ATOM_SLOW)
-        after(dh_atom_me, (uint32_t)(what >> 32), place);
-    else if (dh_atom_ways.on)
-        after_quick((uintptr_t)addr, what >> 16 & 0xFFFF, token, place);
+        after(dh_atom_current, (uint32_t)(what >> 32), place);
+    else if (dh_atom_modes.on)
+        after_fast((uintptr_t)addr, what >> 16 & 0xFFFF, token, place);
     leave();
 }
 
-/* For libraries, and programs that are not optimised. */
+/* For shared libraries and unoptimised programs. */
 uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place)
 {
     return dh_atom_before_slow(addr, what, spot, place);
@@ -289,8 +291,8 @@ void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot, u
     dh_atom_after_slow(addr, what, token, spot, place);
 }
 
-/* The inline quick ways call these with the convention preserve_most, which gcc does not know: all registers but r11
- * and the one of the answer stay as they were. The first eight bytes are room for the answer, or keep rax. */
+/* The inline fast paths call these with the convention preserve_most, which gcc does not know: all registers but r11
+ * and that of the result are preserved. The first eight bytes are room for the result, or keep rax. */
 #define PUSH(r) "push %" r "\n.cfi_adjust_cfa_offset 8\n"
 #define POP(r) "pop %" r "\n.cfi_adjust_cfa_offset -8\n"
 #define PRESERVING(name, function, answer)                                                                             \
@@ -307,26 +309,26 @@ void dh_atom_interrupted(void)
     interrupted = true;
 }
 
-/* A copy reads and writes in one access: its events are those of both. */
+/* A copy reads and writes: its window is that of both accesses. */
 void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place)
 {
     uint32_t mark = (uint32_t)(what >> 32);
     (void)spot;
     if (!size || !enter())
         return;
-    struct dh_atom_self *s = dh_atom_me;
+    struct dh_atom_thread_state *s = dh_atom_current;
     struct dh_atom_access a = {
         .addr = (uintptr_t)dst, .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size, .place = place, .write = true};
-    uint64_t met = 0;
+    uint64_t collided = 0;
     dh_atom_close_window(s);
     s->n_pieces = 0;
-    s->met.n = 0;
+    s->overlapped.n = 0;
     s->place = place;
     a.context = dh_atom_context_now(s);
-    if (dh_atom_ways.collides && mark & DH_MARK_COLLIDE) {
+    if (dh_atom_modes.collides && mark & DH_SITE_MARK_COLLIDE) {
         add_pieces(s, a.addr, size < 32 ? size : 32);
-        dh_atom_note(&s->atom, &a);
-        met = open_pieces(s, 0, true);
+        dh_atom_record_write(&s->atom, &a);
+        collided = open_pieces(s, 0, true);
         s->access = a;
         if (src) {
             uint32_t from = s->n_pieces;
@@ -336,14 +338,14 @@ void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t wh
                 struct dh_atom_access r = a;
                 r.addr = (uintptr_t)src;
                 r.write = false;
-                dh_atom_collided(&r, read);
+                dh_atom_report_collision(&r, read);
             }
         }
     }
     s->access = a;
     s->open = true;
-    if (met)
-        dh_atom_collided(&a, met);
+    if (collided)
+        dh_atom_report_collision(&a, collided);
     if (dh_noise_on)
         dh_noise_at_access(mark, place, dh_atom_held);
     leave();
@@ -352,105 +354,106 @@ void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t wh
 void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place)
 {
     (void)dst, (void)size, (void)what, (void)spot;
-    if (!dh_atom_me || !dh_atom_me->open || !enter())
+    if (!dh_atom_current || !dh_atom_current->open || !enter())
         return;
-    struct dh_atom_self *s = dh_atom_me;
+    struct dh_atom_thread_state *s = dh_atom_current;
     if (s->place == place) {
-        uint64_t met = 0;
+        uint64_t collided = 0;
         s->open = false;
         for (uint32_t i = 0; i < s->n_pieces; i++) {
             const struct dh_atom_piece *p = &s->piece[i];
             bool write = p->mine & DH_ATOM_ACTIVE;
             uint64_t word = write ? dh_atom_after_write(p, &s->atom) : dh_atom_after_read(p, &s->atom);
             if (word && write)
-                met = word;
+                collided = word;
             if (word && !write) {
                 struct dh_atom_access r = s->access;
                 r.addr = (uintptr_t)src;
                 r.write = false;
-                dh_atom_collided(&r, word);
+                dh_atom_report_collision(&r, word);
             }
         }
         s->n_pieces = 0;
-        if (met)
-            dh_atom_collided(&s->access, met);
+        if (collided)
+            dh_atom_report_collision(&s->access, collided);
     }
     leave();
 }
 
-/* ---- what others tell ---- */
+/* ---- synchronisation and threads ---- */
 
-void dh_atom_passed(enum dh_passing how)
+void dh_atom_synchronised(enum dh_atom_sync how)
 {
     if (busy || ended)
         return;
-    dh_atom_n_passed += how != DH_PASS_OTHER;
-    if (how == DH_PASS_LOCK)
+    dh_atom_n_lock_operations += how != DH_ATOM_SYNC_OTHER;
+    if (how == DH_ATOM_SYNC_ACQUIRE)
         dh_atom_held++;
-    else if (how == DH_PASS_UNLOCK)
+    else if (how == DH_ATOM_SYNC_RELEASE)
         dh_atom_held -= dh_atom_held > 0;
     else
-        __dh_thread.atom_passed++;
-    if (dh_atom_me && dh_atom_me->open) {
+        __dh_thread.atom_syncs++;
+    if (dh_atom_current && dh_atom_current->open) {
         busy = true;
-        dh_atom_close_window(dh_atom_me);
+        dh_atom_close_window(dh_atom_current);
         busy = false;
     }
-    if (dh_atom_me && dh_atom_ways.pairs && ++dh_atom_me->n_passed % BETWEEN_BURSTS == 0) {
-        dh_atom_me->burst = BURST;
-        __dh_thread.atom_quick = 0;
+    if (dh_atom_current && dh_atom_modes.pairs && ++dh_atom_current->n_syncs % BETWEEN_BURSTS == 0) {
+        dh_atom_current->burst = BURST;
+        __dh_thread.atom_fast = 0;
     }
-    if (dh_noise_on && how != DH_PASS_LOCK)
+    if (dh_noise_on && how != DH_ATOM_SYNC_ACQUIRE)
         dh_noise_at_sync();
 }
 
 void dh_atom_thread_ends(void)
 {
-    struct dh_atom_self *s = dh_atom_me;
+    struct dh_atom_thread_state *s = dh_atom_current;
     ended = true;
     dh_noise_thread_ends();
     if (!s)
         return;
     dh_atom_close_window(s);
-    if (dh_atom_ways.sections)
-        dh_atom_sections_leave(s);
-    dh_atom_me = NULL;
-    dh_atom_give_back(s);
+    if (dh_atom_modes.sections)
+        dh_atom_sections_abandon(s);
+    dh_atom_current = NULL;
+    dh_atom_thread_recycle(s);
 }
 
 void dh_atom_finish(void)
 {
-    if (dh_atom_listens)
+    if (dh_atom_enabled)
         dh_print("deadheat: process %d: atomrace: %u collisions, %u broken sections; noise: %u delays\n",
-                 dh_process.pid, atomic_load(&dh_atom_n_collisions), atomic_load(&dh_atom_n_broken), dh_noise_count());
+                 dh_process.pid, atomic_load(&dh_atom_n_collisions), atomic_load(&dh_atom_n_violations),
+                 dh_noise_count());
 }
 
-/* Of the other threads nothing goes on here, whatever the tables say. */
+/* The other threads' accesses do not go on in the child. */
 void dh_atom_forked(void)
 {
-    if (!dh_atom_listens)
+    if (!dh_atom_enabled)
         return;
     dh_bytes_zero(&dh_atom_writes, sizeof dh_atom_writes);
     dh_atom_pairs_forked();
     dh_atom_sections_forked();
     dh_atom_threads_forked();
-    if (dh_atom_me)
-        dh_atom_me->open = false;
+    if (dh_atom_current)
+        dh_atom_current->open = false;
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 void dh_atom_start(void)
 {
-    dh_atom_ways.on = dh_options_detects("atomrace");
+    dh_atom_modes.on = dh_options_detects("atomrace");
     dh_noise_start();
-    dh_atom_listens = dh_atom_ways.on || dh_noise_on;
-    if (!dh_atom_listens)
+    dh_atom_enabled = dh_atom_modes.on || dh_noise_on;
+    if (!dh_atom_enabled)
         return;
-    if (dh_atom_ways.on && dh_options.selection)
+    if (dh_atom_modes.on && dh_options.selection)
         dh_atom_sections_start();
-    dh_atom_ways.train = dh_options.train;
-    dh_atom_ways.pairs_told = dh_atom_ways.on && dh_options.pairs;
-    dh_atom_ways.pairs = dh_atom_ways.pairs_told || dh_noise_by_pair;
-    dh_atom_ways.collides = dh_atom_ways.on || dh_atom_ways.pairs;
+    dh_atom_modes.train = dh_options.train;
+    dh_atom_modes.reports_pairs = dh_atom_modes.on && dh_options.pairs;
+    dh_atom_modes.pairs = dh_atom_modes.reports_pairs || dh_noise_by_conflict;
+    dh_atom_modes.collides = dh_atom_modes.on || dh_atom_modes.pairs;
 }

@@ -1,5 +1,5 @@
-/* AtomRace in the checked program: what the rest of the runtime tells it. Layer: runtime. Any thread, signal handlers,
- * after fork. Cheap and without effect while neither AtomRace nor noise was asked for. */
+/* AtomRace (001) in the checked program: its interface for the rest of the runtime. Layer: runtime. Any thread, signal
+ * handlers, after fork. Cheap and without effect while neither AtomRace nor noise is on. */
 #ifndef DH_RUNTIME_ATOMRACE_ATOMRACE_H
 #define DH_RUNTIME_ATOMRACE_ATOMRACE_H
 
@@ -7,29 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum dh_passing { DH_PASS_LOCK, DH_PASS_UNLOCK, DH_PASS_OTHER };
+enum dh_atom_sync { DH_ATOM_SYNC_ACQUIRE, DH_ATOM_SYNC_RELEASE, DH_ATOM_SYNC_OTHER };
 
-extern bool dh_atom_listens; /* AtomRace or noise */
+extern bool dh_atom_enabled; /* AtomRace or noise is on */
 
-void dh_atom_start(void);
-void dh_atom_forked(void);
 void dh_atom_thread_ends(void);
-/* At the end of the process, if it is to say so: what was counted. */
+/* At the end of the process, if asked for: prints the counters. */
 void dh_atom_finish(void);
-/* The source says that accesses there may race. */
-void dh_atom_intended(uintptr_t addr, size_t size);
-/* What the calling thread does is not looked at; nests. */
+/* The source declares races there benign. */
+void dh_atom_add_benign(uintptr_t addr, size_t size);
+/* Accesses of the calling thread are ignored; nests. */
 void dh_atom_ignore(int by);
 
 /* A signal handler begins in the calling thread. */
 void dh_atom_interrupted(void);
 
-void dh_atom_passed(enum dh_passing how);
-/* At every synchronisation of the calling thread. */
-static inline void dh_atom_pass(enum dh_passing how)
-{
-    if (__builtin_expect(dh_atom_listens, 0))
-        dh_atom_passed(how);
-}
+/* The calling thread synchronises. Only while dh_atom_enabled. */
+void dh_atom_synchronised(enum dh_atom_sync how);
 
 #endif

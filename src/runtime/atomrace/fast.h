@@ -1,11 +1,11 @@
-/* AtomRace's quick way: a read whose word says that nobody writes, and says the same afterwards. Layer: runtime; also
- * compiled into the inline parts. */
+/* AtomRace's fast path: a read during which no write is active and none happens (as in a seqlock). Layer: runtime; also
+ * compiled into the inline checks. */
 #ifndef DH_RUNTIME_ATOMRACE_FAST_H
 #define DH_RUNTIME_ATOMRACE_FAST_H
 
 #include "detect/atomrace.h"
 
-/* What `before` answers when it did not take the quick way; no cell says that. */
+/* Result of `before` if the access did not take the fast path; no cell has this value. */
 #define DH_ATOM_SLOW (~(uint64_t)0)
 
 extern struct dh_atom_table dh_atom_writes __attribute__((visibility("hidden")));

@@ -1,20 +1,20 @@
 #include "runtime/atomrace/noise.h"
 
-#include "event/mark.h"
 #include "event/noise.h"
-#include "runtime/core/alloc.h"
+#include "event/site_mark.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
 #include "runtime/core/thread_state.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
-bool dh_noise_on, dh_noise_by_pair;
+bool dh_noise_on, dh_noise_by_conflict;
 static struct dh_noise noise;
 
-/* ---- chance ---- */
+/* ---- random numbers ---- */
 
 static __thread uint64_t stream;
 
@@ -35,7 +35,7 @@ static uint64_t next_random(void)
     return mix(stream += 0x9e3779b97f4a7c15u);
 }
 
-static bool happens(unsigned per_mille)
+static bool draw(unsigned per_mille)
 {
     return next_random() % 1000 < per_mille;
 }
@@ -74,7 +74,7 @@ uint32_t dh_noise_count(void)
     return atomic_load_explicit(&n_delays, memory_order_relaxed);
 }
 
-static void make(const struct dh_noise_clause *c, uint32_t times)
+static void make_noise(const struct dh_noise_clause *c, uint32_t times)
 {
     uint64_t all = (uint64_t)c->nanoseconds * times;
     uint32_t nanoseconds = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
@@ -92,19 +92,19 @@ static void make(const struct dh_noise_clause *c, uint32_t times)
     }
 }
 
-/* ---- places that come rarely ---- */
+/* ---- rarely executed places ---- */
 
-/* What a thread does ten times among a million accesses would hardly ever be delayed by chance, and for so short a time
- * that nobody comes. So RANDOM sets as much aside as chance is expected to take, and a place that came much less often
- * than places do on average takes a good part of what is left of that. Counts are lossy: places that share a slot
- * replace each other. */
+/* A place executed ten times among a million accesses would hardly ever be delayed at random, and too briefly for a
+ * collision. So RANDOM reserves as much time as random delays are expected to take, and a place executed much less
+ * often than the average gets a good part of the reserve. Counts are lossy: places that share an entry replace each
+ * other. */
 enum { COUNTS = 512, RARE = 4, PART = 3, MOST_TIMES = 64 };
 
 struct count {
     uint32_t place, n;
 };
 static __thread struct count *counts;
-static __thread uint64_t n_accesses, n_places, aside; /* `aside` in thousandths of a delay */
+static __thread uint64_t n_accesses, n_places, reserve; /* `reserve` in thousandths of a delay */
 
 static uint32_t times_seen(uint32_t place)
 {
@@ -130,38 +130,37 @@ void dh_noise_thread_ends(void)
     counts = NULL;
 }
 
-/* How many delays the access is worth as one that comes rarely; 0: none. */
+/* How many delays the access gets as a rarely executed one; 0: none. */
 static uint32_t due_to_rare(uint32_t frequency, uint32_t place)
 {
     uint32_t seen = times_seen(place);
     n_accesses++;
-    aside += frequency;
+    reserve += frequency;
     bool rare = (uint64_t)seen * RARE * n_places < n_accesses;
-    uint64_t part = rare ? aside / (1000 * PART) : 0;
+    uint64_t part = rare ? reserve / (1000 * PART) : 0;
     uint32_t times = part < MOST_TIMES ? (uint32_t)part : MOST_TIMES;
-    aside -= times * UINT64_C(1000);
+    reserve -= times * UINT64_C(1000);
     return times;
 }
 
 static uint32_t due(const struct dh_noise_clause *c, uint32_t place)
 {
     uint32_t times = due_to_rare(c->frequency, place);
-    return times ? times : happens(c->frequency);
+    return times ? times : draw(c->frequency);
 }
 
-/* ---- where conflicting accesses did not meet yet ---- */
+/* ---- conflicting accesses that have not collided yet ---- */
 
-/* Two places that touched the same memory from two threads, one of them writing, are a pair; it is open until the two
- * were inside at the same time a few times. Every time that its memory changed hands is worth a try or two, up to a
- * point: what locks keep apart never meets. All of it is lossy: entries that share a slot replace each other, and
- * threads do not wait for one another. */
+/* Two places that accessed the same memory in two threads, one of them writing, are a pair; it is open until they have
+ * collided a few times. Each conflict adds a try or two, up to a limit: accesses under a common lock never collide.
+ * Lossy: entries that share a slot replace each other, and there is no synchronisation. */
 enum {
     PAIRS = 1 << 12,
     PLACES = 1 << 12,
     TRIES = 256,
-    ENOUGH = 4,     /* meetings: sections that span both may take more than the first */
+    ENOUGH = 4,     /* collisions: sections that span both may need more than the first */
     DELAY = 100000, /* at first */
-    DOUBLED = 4,    /* times, as long as nobody comes */
+    DOUBLED = 4,    /* times, as long as there is no collision */
     CHANCE = 500,
     ALLOWANCE = 60000000,
     PART_OF_BUDGET = 8,
@@ -178,20 +177,20 @@ static struct pair {
     uint16_t times, met;
 } pairs[PAIRS];
 
-static struct wish {
-    uint32_t place, tries, vain;
-} wishes[PLACES];
+static struct goal {
+    uint32_t place, tries, missed;
+} goals[PLACES];
 
-static struct wish *wish_of(uint32_t place)
+static struct goal *goal_of(uint32_t place)
 {
-    return &wishes[mix(place) % PLACES];
+    return &goals[mix(place) % PLACES];
 }
 
-static void wish(uint32_t place)
+static void goal(uint32_t place)
 {
-    struct wish *w = wish_of(place);
+    struct goal *w = goal_of(place);
     if (w->place != place)
-        *w = (struct wish){.place = place};
+        *w = (struct goal){.place = place};
     w->tries++;
 }
 
@@ -204,29 +203,29 @@ static struct pair *pair_of(uint32_t one, uint32_t other)
     return p;
 }
 
-void dh_noise_pair(uint32_t one, uint32_t other)
+void dh_noise_conflict(uint32_t one, uint32_t other)
 {
     struct pair *p = pair_of(one, other);
     if (p->met >= ENOUGH || p->times >= TRIES)
         return;
     p->times++;
-    wish(one);
-    wish(other);
+    goal(one);
+    goal(other);
 }
 
-void dh_noise_met(uint32_t one, uint32_t other)
+void dh_noise_collision(uint32_t one, uint32_t other)
 {
     struct pair *p = pair_of(one, other);
     p->met += p->met < ENOUGH;
 }
 
-/* Time is counted in cycles: only its shares matter. */
+/* Time in cycles: only shares matter. */
 static __thread uint64_t began, spent;
 
-/* Who waits in vain waits longer the next time, with a part of what it may spend. */
-static uint64_t longest(const struct wish *w, uint64_t left, bool locked)
+/* A delay without a collision is longer the next time, within a part of the budget. */
+static uint64_t longest(const struct goal *w, uint64_t left, bool locked)
 {
-    uint64_t wanted = (uint64_t)DELAY << (w->vain < DOUBLED ? w->vain : DOUBLED);
+    uint64_t wanted = (uint64_t)DELAY << (w->missed < DOUBLED ? w->missed : DOUBLED);
     uint64_t most = left / (PART_OF_BUDGET * CYCLES_A_NANOSECOND);
     wanted = wanted < most ? wanted : most;
     return locked || wanted < DELAY ? DELAY : wanted;
@@ -244,29 +243,29 @@ static void delay(uint64_t nanoseconds, uint64_t start)
 {
     atomic_fetch_add_explicit(&n_delays, 1, memory_order_relaxed);
     sleep_for((uint32_t)nanoseconds);
-    /* What it took longer to get a processor again is not of our making. */
+    /* Time spent waiting for a processor is not charged. */
     uint64_t took = __builtin_ia32_rdtsc() - start, most = (nanoseconds + SLACK) * CYCLES_A_NANOSECOND;
     spent += took < most ? took : most;
 }
 
-/* Who holds a lock meets others less likely, so it tries less, and leaves most of the budget to others. `rare`: so long
- * at least, in nanoseconds. */
-static void spend(const struct dh_noise_clause *c, struct wish *w, uint64_t rare, bool locked)
+/* With a lock held a collision is less likely: fewer tries, and a part of the budget. `rare`: the least delay in
+ * nanoseconds. */
+static void spend(const struct dh_noise_clause *c, struct goal *w, uint64_t rare, bool locked)
 {
     uint64_t start = __builtin_ia32_rdtsc(), budget = budget_of(c, start);
-    if (spent > (locked ? budget / PART_OF_LOCKED : budget) || !happens(locked ? CHANCE / 250 : CHANCE))
+    if (spent > (locked ? budget / PART_OF_LOCKED : budget) || !draw(locked ? CHANCE / 250 : CHANCE))
         return;
     w->tries--;
     uint64_t by_chance = next_random() % longest(w, budget - spent, locked);
     delay(by_chance > rare ? by_chance : rare, start);
-    w->vain++;
+    w->missed++;
 }
 
-/* A thread that does little is done before others begin, and then no pair is ever seen. Where it comes rarely, it waits
- * for them with a part of what it may spend. */
+/* A short thread ends before others begin, and then no conflict is ever seen: at rarely executed places it waits for
+ * them, within a part of the budget. */
 static void spend_where_it_helps(const struct dh_noise_clause *c, uint32_t place, bool locked)
 {
-    struct wish *w = wish_of(place);
+    struct goal *w = goal_of(place);
     uint64_t start = __builtin_ia32_rdtsc();
     bool may = !locked && spent <= budget_of(c, start) / PART_OF_RARE;
     uint64_t rare = (uint64_t)RARE_DELAY * due_to_rare(RARE_FREQUENCY, place);
@@ -277,7 +276,7 @@ static void spend_where_it_helps(const struct dh_noise_clause *c, uint32_t place
         delay(rare, start);
 }
 
-/* ---- where ---- */
+/* ---- at accesses and synchronisation ---- */
 
 void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked)
 {
@@ -286,17 +285,16 @@ void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked)
         if (c->kind == DH_NOISE_AUTO)
             spend_where_it_helps(c, place, locked);
         bool here =
-            (c->kind == DH_NOISE_VARIABLE || c->kind == DH_NOISE_LOCATION) && dh_mark_noise(mark) >> c->group & 1;
-        uint32_t times = c->kind == DH_NOISE_RANDOM ? due(c, place) : here && happens(c->frequency);
+            (c->kind == DH_NOISE_VARIABLE || c->kind == DH_NOISE_LOCATION) && dh_site_mark_noise(mark) >> c->group & 1;
+        uint32_t times = c->kind == DH_NOISE_RANDOM ? due(c, place) : here && draw(c->frequency);
         if (times) {
-            make(c, times);
+            make_noise(c, times);
             return;
         }
     }
 }
 
-/* Threads that are created together do everything together; some of the first ones come late, so that others are done
- * before they begin. */
+/* Threads created together run in lockstep; some of the first ones start late, so that others are done before. */
 enum { LATE = 500, LATE_TIMES = 64, LATE_THREADS = 64, BEGINNING = 1000000 /* nanoseconds */ };
 static __thread bool arrived;
 
@@ -309,10 +307,10 @@ static bool arrives(void)
 
 static uint32_t times_late(void)
 {
-    return arrives() && happens(LATE) ? 1 + (uint32_t)(next_random() % LATE_TIMES) : 0;
+    return arrives() && draw(LATE) ? 1 + (uint32_t)(next_random() % LATE_TIMES) : 0;
 }
 
-/* Of its allowance, once: those that are created next begin meanwhile. */
+/* Once, from its allowance: threads created next begin meanwhile. */
 static void wait_for_others(void)
 {
     uint64_t start = __builtin_ia32_rdtsc();
@@ -329,8 +327,8 @@ void dh_noise_at_sync(void)
         if (c->kind != DH_NOISE_RANDOM && c->kind != DH_NOISE_SYNC)
             continue;
         uint32_t late = times_late();
-        if (late || happens(c->frequency)) {
-            make(c, late ? late : 1);
+        if (late || draw(c->frequency)) {
+            make_noise(c, late ? late : 1);
             return;
         }
     }
@@ -347,5 +345,5 @@ void dh_noise_start(void)
     }
     dh_noise_on = true;
     for (unsigned i = 0; i < noise.n; i++)
-        dh_noise_by_pair |= noise.clause[i].kind == DH_NOISE_AUTO;
+        dh_noise_by_conflict |= noise.clause[i].kind == DH_NOISE_AUTO;
 }

@@ -6,27 +6,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern bool dh_noise_on;      /* any clause at all */
-extern bool dh_noise_by_pair; /* AUTO: dh_noise_pair is to be told */
+extern bool dh_noise_on;          /* any clause at all */
+extern bool dh_noise_by_conflict; /* AUTO: dh_noise_conflict is to be called */
 
-/* Reads the options; what they say was checked by the tool, so mistakes are told in one line and left out. */
+/* Reads the options. The tool has checked them: an error is printed in one line, and there is no noise. */
 void dh_noise_start(void);
-/* Between the two events of an access; `mark` says of which clauses its site is a target. */
+/* Between the two events of an access; `mark` has the clauses whose target its site is. */
 void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked);
 /* Delays made so far, of all threads. */
 uint32_t dh_noise_count(void);
-/* What was kept for the thread is given back. */
+/* Frees what the calling thread has allocated. */
 void dh_noise_thread_ends(void);
 /* At a synchronisation. */
 void dh_noise_at_sync(void);
-/* Before a lock is tried: behind it, nobody could come between any more. */
+/* Before a lock is acquired: afterwards no other thread could interleave. */
 static inline void dh_noise_before_lock(void)
 {
     if (__builtin_expect(dh_noise_on, 0))
         dh_noise_at_sync();
 }
-/* Two places conflict: two threads were there with the same memory, one of them writing. And: at the same time. */
-void dh_noise_pair(uint32_t one, uint32_t other);
-void dh_noise_met(uint32_t one, uint32_t other);
+/* Two places conflict: two threads accessed the same memory there, one of them writing. And: they collided. */
+void dh_noise_conflict(uint32_t one, uint32_t other);
+void dh_noise_collision(uint32_t one, uint32_t other);
 
 #endif

@@ -1,4 +1,4 @@
-/* What AtomRace says: collisions, and what the source means to race. */
+/* AtomRace's reports: collisions, heap blocks, and addresses where the source declares races benign. */
 #include "runtime/atomrace/state.h"
 
 #include "runtime/heal/heal.h"
@@ -10,35 +10,35 @@
 #include "runtime/record/record.h"
 #include "runtime/report/vector_state.h"
 
-enum { INTENDED = 64 };
+enum { BENIGN_MAX = 64 };
 
 _Atomic uint32_t dh_atom_n_collisions;
 
 static struct {
     uintptr_t addr;
     size_t size;
-} intended[INTENDED];
-static _Atomic uint32_t n_intended;
+} benign[BENIGN_MAX];
+static _Atomic uint32_t n_benign;
 
-void dh_atom_intended(uintptr_t addr, size_t size)
+void dh_atom_add_benign(uintptr_t addr, size_t size)
 {
-    uint32_t i = dh_atom_listens ? atomic_fetch_add(&n_intended, 1) : INTENDED;
-    if (i >= INTENDED)
+    uint32_t i = dh_atom_enabled ? atomic_fetch_add(&n_benign, 1) : BENIGN_MAX;
+    if (i >= BENIGN_MAX)
         return;
-    intended[i].size = size;
-    __atomic_store_n(&intended[i].addr, addr, __ATOMIC_RELEASE);
+    benign[i].size = size;
+    __atomic_store_n(&benign[i].addr, addr, __ATOMIC_RELEASE);
 }
 
-static bool is_intended(uintptr_t addr, uint32_t size)
+static bool is_benign(uintptr_t addr, uint32_t size)
 {
-    uint32_t n = atomic_load(&n_intended);
-    for (uint32_t i = 0; i < n && i < INTENDED; i++) {
-        uintptr_t from = __atomic_load_n(&intended[i].addr, __ATOMIC_ACQUIRE);
-        if (from && addr >= from && addr + size <= from + intended[i].size)
+    uint32_t n = atomic_load(&n_benign);
+    for (uint32_t i = 0; i < n && i < BENIGN_MAX; i++) {
+        uintptr_t from = __atomic_load_n(&benign[i].addr, __ATOMIC_ACQUIRE);
+        if (from && addr >= from && addr + size <= from + benign[i].size)
             return true;
     }
-    /* With more than can be kept, nothing is sure. */
-    return n > INTENDED;
+    /* With more than fit, any may be. */
+    return n > BENIGN_MAX;
 }
 
 void dh_atom_describe(struct dh_report_access *a, uint32_t thread, const struct dh_atom_access *from)
@@ -58,7 +58,7 @@ void dh_atom_overlap(const struct dh_atom_access *a, const struct dh_atom_access
     r->size = from < end ? (uint32_t)(end - from) : a->size;
 }
 
-/* Before the report, which takes its time. */
+/* Before the report, which is slow. */
 static void heal(void)
 {
     struct dh_vector_state saved;
@@ -66,30 +66,25 @@ static void heal(void)
         return;
     dh_vector_save(&saved);
     dh_heal_suspected();
-    dh_atom_keep_apart();
+    dh_atom_heal_read();
     dh_vector_restore(&saved);
 }
 
-/* The report takes its time. If the access is still to come, whoever runs into it meanwhile collides as
- * well. */
-void dh_atom_tell(struct dh_report *r)
+/* Reporting is slow. If the access has not happened yet, other threads may collide with it meanwhile. */
+void dh_atom_report(struct dh_report *r)
 {
-    struct dh_block block;
-    if (is_intended(r->addr, r->size))
+    struct dh_heap_block block;
+    if (is_benign(r->addr, r->size))
         return;
     heal();
     if (dh_report_is_known(r))
         return;
     if (dh_race_on && dh_race_enter(__dh_thread.race)) {
-        bool meant = dh_race_is_intended(r->addr, r->size);
-        if (dh_block_around(r->addr, &block)) {
-            r->block = block.at;
-            r->n_block = block.size;
-            r->block_thread = block.thread;
-            r->block_context = block.context;
-        }
+        bool benign_there = dh_race_is_benign(r->addr, r->size);
+        if (dh_heap_block_around(r->addr, &block))
+            dh_report_set_block(r, &block);
         dh_race_leave(__dh_thread.race);
-        if (meant)
+        if (benign_there)
             return;
     }
     struct dh_vector_state saved;
@@ -98,12 +93,12 @@ void dh_atom_tell(struct dh_report *r)
     dh_vector_restore(&saved);
 }
 
-void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
+void dh_atom_report_collision(const struct dh_atom_access *mine, uint64_t word)
 {
     struct dh_atom_access other;
     struct dh_report_access accesses[2];
     uint32_t thread;
-    if (!dh_atom_whose(word, mine, &other, &thread))
+    if (!dh_atom_find_access(word, mine, &other, &thread))
         return;
     struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "atomrace", .access = accesses, .n_accesses = 2};
     r.text = "both threads were between the events before and after these accesses at the same time";
@@ -111,9 +106,9 @@ void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
     dh_atom_describe(&accesses[1], thread, &other);
     dh_atom_overlap(mine, &other, &r);
     atomic_fetch_add_explicit(&dh_atom_n_collisions, 1, memory_order_relaxed);
-    if (dh_noise_by_pair)
-        dh_noise_met(mine->place, other.place);
-    if (!dh_atom_ways.on)
+    if (dh_noise_by_conflict)
+        dh_noise_collision(mine->place, other.place);
+    if (!dh_atom_modes.on)
         return;
     if (dh_report_is_known(&r)) {
         heal();
@@ -125,5 +120,5 @@ void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
             {other.addr, other.size, other.place, other.context, thread, other.write}};
         dh_record_collision(&met[0], &met[1]);
     }
-    dh_atom_tell(&r);
+    dh_atom_report(&r);
 }

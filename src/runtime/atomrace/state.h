@@ -1,5 +1,6 @@
-/* What the parts of AtomRace in the checked program share (atomrace*.c). Layer: runtime. A thread's own part is
- * touched by that thread alone, with `busy` set in the hooks: a signal handler leaves it alone. */
+/* What the files of AtomRace share: modes, per-thread state, pairs of accesses, atomic sections. Layer: runtime. A
+ * thread's state is used by that thread alone, with `busy` set in the hooks, so that a signal handler does not touch
+ * it. */
 #ifndef DH_RUNTIME_ATOMRACE_STATE_H
 #define DH_RUNTIME_ATOMRACE_STATE_H
 
@@ -12,113 +13,113 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set once, at the beginning. */
-struct dh_atom_ways {
-    bool on;         /* the detector was asked for */
-    bool collides;   /* accesses are followed at all */
-    bool pairs;      /* pairs of accesses are kept: for what came between, or for noise */
-    bool pairs_told; /* and what came between is told */
-    bool train;      /* whatever lies between */
-    bool sections;   /* there are sections to watch */
+/* Set once, at the start. */
+struct dh_atom_modes {
+    bool on;            /* the detector is on */
+    bool collides;      /* collisions are detected */
+    bool pairs;         /* pairs of accesses are kept: for interleavings, or for noise */
+    bool reports_pairs; /* unserialisable interleavings are reported */
+    bool train;         /* training: all interleavings of pairs are logged */
+    bool sections;      /* there are atomic sections to monitor */
 };
-extern struct dh_atom_ways dh_atom_ways;
+extern struct dh_atom_modes dh_atom_modes;
 
-enum { DH_ATOM_CONTEXTS = 64, DH_ATOM_PIECES = 8, DH_ATOM_LAST = 256, DH_ATOM_ACTIVATIONS = 1024 };
+enum { DH_ATOM_CONTEXTS = 64, DH_ATOM_PIECES = 8, DH_ATOM_LAST_ACCESSES = 256, DH_ATOM_ACTIVATIONS = 1024 };
 
-/* The access of a thread before the present one, to the same bytes. */
-struct dh_atom_last {
+/* A thread's last access to some bytes, the first of a pair. */
+struct dh_atom_last_access {
     uintptr_t addr;
     uint32_t size, place, context, spot;
     bool write;
     uint32_t locks; /* held */
-    uint64_t activation, passed;
-    uint32_t others;         /* other synchronisations so far */
-    uint64_t writer, reader; /* what the tables said behind it */
+    uint64_t activation, lock_operations;
+    uint32_t syncs;          /* other synchronisation operations so far */
+    uint64_t writer, reader; /* words of the tables after it */
 };
 
-/* What a thread keeps, from its first access on. */
-struct dh_atom_self {
+/* State of a thread, from its first access on. */
+struct dh_atom_thread_state {
     struct dh_atom_thread atom; /* first: of the table of threads */
-    struct dh_atom_self *next_free;
-    uint32_t index; /* of the thread; another's word is looked up by slot */
-    /* the access between its events */
+    struct dh_atom_thread_state *next_free;
+    uint32_t index; /* of the thread, by creation */
+    /* the access between its two events */
     bool open;
     uint32_t n_pieces, place, spot;
     struct dh_atom_piece piece[DH_ATOM_PIECES];
-    struct dh_atom_met met;
+    struct dh_atom_overlapped overlapped;
     struct dh_atom_access access;
-    uint32_t in_sections; /* watches of its own, at most */
+    uint32_t in_sections; /* nonzero: it may be in sections */
     uint64_t n_activations, activation[DH_ATOM_ACTIVATIONS];
     struct {
         uint64_t value;
         uint32_t id;
     } context[DH_ATOM_CONTEXTS];
-    uint64_t n_slow; /* accesses that did not take the quick way */
-    uint32_t burst;  /* so many more will not */
-    uint32_t n_passed;
-    struct dh_atom_last last[DH_ATOM_LAST];
+    uint64_t n_slow; /* accesses that did not take the fast path */
+    uint32_t burst;  /* further accesses that will not */
+    uint32_t n_syncs;
+    struct dh_atom_last_access last[DH_ATOM_LAST_ACCESSES];
 };
 
-extern __thread struct dh_atom_self *dh_atom_me; /* NULL: it has accessed nothing yet */
-extern __thread uint32_t dh_atom_held;           /* locks */
-extern __thread uint64_t dh_atom_n_passed;       /* locks taken and given */
+extern __thread struct dh_atom_thread_state *dh_atom_current; /* NULL: no access yet */
+extern __thread uint32_t dh_atom_held;                        /* number of locks */
+extern __thread uint64_t dh_atom_n_lock_operations;           /* acquires and releases of locks */
 
-/* ---- atomrace_threads.c ---- */
+/* ---- threads.c ---- */
 
-/* NULL: there are too many. */
-struct dh_atom_self *dh_atom_become(void);
-/* It can be another thread's from now on. */
-void dh_atom_give_back(struct dh_atom_self *s);
+/* NULL: too many threads. */
+struct dh_atom_thread_state *dh_atom_thread_init(void);
+/* A new thread may get the state from now on. */
+void dh_atom_thread_recycle(struct dh_atom_thread_state *s);
 void dh_atom_threads_forked(void);
-/* An access whose end never came: a signal handler interrupted it, or it was left by longjmp. */
-void dh_atom_close_window(struct dh_atom_self *s);
-uint32_t dh_atom_context_now(struct dh_atom_self *s);
-/* 0: not known. */
+/* Ends an access whose second event never came: a signal handler interrupted it, or longjmp left it. */
+void dh_atom_close_window(struct dh_atom_thread_state *s);
+uint32_t dh_atom_context_now(struct dh_atom_thread_state *s);
+/* 0: unknown. */
 uintptr_t dh_atom_frame_now(void);
-/* A number unlike that of every other activation of the thread; 0: not known. */
-uint64_t dh_atom_activation_now(struct dh_atom_self *s);
-/* The access that a word of the tables is, if its thread has not forgotten it. */
-bool dh_atom_whose(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread);
+/* A unique number of the function's activation in the thread; 0: unknown. */
+uint64_t dh_atom_activation_now(struct dh_atom_thread_state *s);
+/* The access that a word of the tables stands for, if its thread still has it. */
+bool dh_atom_find_access(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread);
 
 /* ---- atomrace.c ---- */
 
-/* Of a read that met a write, when what both access is to be healed from now on: lets the write happen and begins
- * behind it, so that what the two would have spoiled is not (001 §2). Behind the read it keeps others out until the
- * section is over. */
-void dh_atom_keep_apart(void);
+/* A read collided with a write, and the variable is healed from now on: waits until the write is done and enters the
+ * section late, so that the lost update does not happen (001 §2). */
+void dh_atom_heal_read(void);
 
-/* ---- atomrace_report.c ---- */
+/* ---- report.c ---- */
 
 extern _Atomic uint32_t dh_atom_n_collisions;
 void dh_atom_describe(struct dh_report_access *a, uint32_t thread, const struct dh_atom_access *from);
-/* The bytes that both access. */
+/* Sets the bytes that both access. */
 void dh_atom_overlap(const struct dh_atom_access *a, const struct dh_atom_access *b, struct dh_report *r);
-void dh_atom_tell(struct dh_report *r);
-/* The access met the one that the word is. */
-void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word);
+void dh_atom_report(struct dh_report *r);
+/* The access collided with that of the word. */
+void dh_atom_report_collision(const struct dh_atom_access *mine, uint64_t word);
 
-/* ---- atomrace_monitor.c: sections from a file ---- */
+/* ---- sections.c: atomic sections from a file ---- */
 
-extern _Atomic uint32_t dh_atom_n_broken;
-/* Reads the file; sets dh_atom_ways.sections. */
+extern _Atomic uint32_t dh_atom_n_violations;
+/* Reads the file; sets dh_atom_modes.sections. */
 void dh_atom_sections_start(void);
 void dh_atom_sections_forked(void);
-/* The thread is in none any more. */
-void dh_atom_sections_leave(struct dh_atom_self *s);
-/* Before an access: what ends at the point, and which sections of others it meets. */
-void dh_atom_sections_end(struct dh_atom_self *s, uint32_t point, const struct dh_atom_access *a);
-void dh_atom_sections_meet(struct dh_atom_self *s, const struct dh_atom_access *a);
-/* Behind it: it came between; the thread's own sections have the variable; what begins at the point, if anything. */
-void dh_atom_sections_cross(struct dh_atom_self *s, const struct dh_atom_access *a);
-void dh_atom_sections_extend(struct dh_atom_self *s, uint32_t variable, const struct dh_atom_access *a);
-bool dh_atom_sections_begin(struct dh_atom_self *s, uint32_t point, const struct dh_atom_access *a);
+/* The thread leaves all sections. */
+void dh_atom_sections_abandon(struct dh_atom_thread_state *s);
+/* Before an access: sections that end at the point; those of other threads that the access may interleave. */
+void dh_atom_sections_end(struct dh_atom_thread_state *s, uint32_t point, const struct dh_atom_access *a);
+void dh_atom_sections_find_overlapped(struct dh_atom_thread_state *s, const struct dh_atom_access *a);
+/* After it: records that it interleaved; adds the variable to the thread's sections; sections that begin at the point,
+ * false: none. */
+void dh_atom_sections_interleave(struct dh_atom_thread_state *s, const struct dh_atom_access *a);
+void dh_atom_sections_extend(struct dh_atom_thread_state *s, uint32_t variable, const struct dh_atom_access *a);
+bool dh_atom_sections_begin(struct dh_atom_thread_state *s, uint32_t point, const struct dh_atom_access *a);
 
-/* ---- atomrace_pairs.c: two accesses of one thread ---- */
+/* ---- access_pairs.c: two accesses of one thread ---- */
 
 void dh_atom_pairs_forked(void);
-/* Before the access, with what the table said then. */
-void dh_atom_look_back(struct dh_atom_self *s, const struct dh_atom_access *a, uint64_t mine, uint64_t writer);
-/* Behind it. */
-void dh_atom_remember(struct dh_atom_self *s, const struct dh_atom_access *a, const struct dh_atom_piece *p);
+/* Before the access, with the word that the table had then. */
+void dh_atom_check_pair(struct dh_atom_thread_state *s, const struct dh_atom_access *a, uint64_t mine, uint64_t writer);
+/* After it. */
+void dh_atom_record_last(struct dh_atom_thread_state *s, const struct dh_atom_access *a, const struct dh_atom_piece *p);
 
 #endif

@@ -1,37 +1,38 @@
-/* AtomRace's threads: what each keeps, the context and activation that it is in, and whose a word of the tables is. */
+/* AtomRace's per-thread states, the current context and activation, and the access that a word of the tables stands
+ * for. */
 #include "runtime/atomrace/state.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
-#include "runtime/core/spin.h"
 #include "runtime/core/thread_state.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/spin.h"
 
-__thread struct dh_atom_self *dh_atom_me;
+__thread struct dh_atom_thread_state *dh_atom_current;
 
 static struct dh_atom_thread *_Atomic threads[DH_ATOM_THREADS];
 static _Atomic uint32_t n_threads;
 
 /* ---- threads ---- */
 
-static struct dh_atom_self *free_selves;
-static dh_spin free_lock = DH_SPIN_INIT;
+static struct dh_atom_thread_state *free_states;
+static dh_spin free_lock = DH_SPIN_INIT(DH_RANK_ATOMRACE_STATES);
 
-static struct dh_atom_self *take_free(void)
+static struct dh_atom_thread_state *pop_free_state(void)
 {
     dh_spin_lock(&free_lock);
-    struct dh_atom_self *s = free_selves;
+    struct dh_atom_thread_state *s = free_states;
     if (s)
-        free_selves = s->next_free;
+        free_states = s->next_free;
     dh_spin_unlock(&free_lock);
     return s;
 }
 
-/* Slots are used again, with the numbers going on: no word of the thread before names a write of the new one. */
-struct dh_atom_self *dh_atom_become(void)
+/* Slots are reused, and their numbers continue: no word of the last thread stands for a write of the new one. */
+struct dh_atom_thread_state *dh_atom_thread_init(void)
 {
-    struct dh_atom_self *s = take_free();
+    struct dh_atom_thread_state *s = pop_free_state();
     if (!s) {
         uint32_t slot = atomic_fetch_add(&n_threads, 1);
         s = slot < DH_ATOM_THREADS ? dh_alloc_forever(sizeof *s) : NULL;
@@ -45,10 +46,10 @@ struct dh_atom_self *dh_atom_become(void)
     s->in_sections = 0;
     dh_bytes_zero(s->last, sizeof s->last);
     dh_bytes_zero(s->context, sizeof s->context);
-    return dh_atom_me = s;
+    return dh_atom_current = s;
 }
 
-void dh_atom_close_window(struct dh_atom_self *s)
+void dh_atom_close_window(struct dh_atom_thread_state *s)
 {
     if (!s->open)
         return;
@@ -59,22 +60,22 @@ void dh_atom_close_window(struct dh_atom_self *s)
     s->n_pieces = 0;
 }
 
-void dh_atom_give_back(struct dh_atom_self *s)
+void dh_atom_thread_recycle(struct dh_atom_thread_state *s)
 {
     dh_spin_lock(&free_lock);
-    s->next_free = free_selves;
-    free_selves = s;
+    s->next_free = free_states;
+    free_states = s;
     dh_spin_unlock(&free_lock);
 }
 
 void dh_atom_threads_forked(void)
 {
-    atomic_flag_clear(&free_lock);
+    dh_spin_forked(&free_lock);
 }
 
 /* ---- contexts and activations ---- */
 
-uint32_t dh_atom_context_now(struct dh_atom_self *s)
+uint32_t dh_atom_context_now(struct dh_atom_thread_state *s)
 {
     uint32_t depth = dh_frames_known(&__dh_thread);
     uint64_t value = depth ? __dh_thread.frames[depth - 1].context : 1;
@@ -92,8 +93,8 @@ uintptr_t dh_atom_frame_now(void)
     return depth ? __dh_thread.frames[depth - 1].frame & ~(uintptr_t)1 : 0;
 }
 
-/* A frame that is pushed has its lowest bit clear: set, it says that this activation has its number. */
-uint64_t dh_atom_activation_now(struct dh_atom_self *s)
+/* A pushed frame has its lowest bit clear; set, it means that the activation has a number. */
+uint64_t dh_atom_activation_now(struct dh_atom_thread_state *s)
 {
     uint32_t depth = dh_frames_known(&__dh_thread);
     if (!depth)
@@ -107,17 +108,17 @@ uint64_t dh_atom_activation_now(struct dh_atom_self *s)
     return *number;
 }
 
-/* ---- whose a word is ---- */
+/* ---- from a word of the tables to its access ---- */
 
 static uint32_t index_of(const struct dh_atom_thread *t)
 {
-    return __atomic_load_n(&((const struct dh_atom_self *)t)->index, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&((const struct dh_atom_thread_state *)t)->index, __ATOMIC_ACQUIRE);
 }
 
-bool dh_atom_whose(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread)
+bool dh_atom_find_access(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread)
 {
     struct dh_atom_thread *t = atomic_load_explicit(&threads[dh_atom_slot(word)], memory_order_acquire);
-    if (!t || !dh_atom_recall(t, word, by, out))
+    if (!t || !dh_atom_find_write(t, word, by, out))
         return false;
     *thread = index_of(t);
     return true;

@@ -1,85 +1,86 @@
-/* Units of threads: slots, what synchronisation does to them, and the hooks of accesses. */
+/* Scopes of threads: slots, the effect of synchronisation on them, and the hooks of accesses. */
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/consistency/scopes.h"
-#include "runtime/core/keeps_registers.h"
+#include "runtime/platform/keeps_registers.h"
 
-#include "runtime/consistency/consistency.h"
-#include "runtime/core/bytes.h"
+#include "runtime/consistency/report.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
 
 enum { LOCKS = 4096, MOST_RANGE = 4096, MOST_FORGOTTEN = 512 };
 
-bool dh_units_on;
-static struct dh_consistency world;
-static _Atomic bool taken[DH_UNIT_SLOTS];
-/* Who gave a lock last: its address << 8 | slot. A lock that is not there was given by anybody. */
-static _Atomic uint64_t givers[LOCKS];
+bool dh_scopes_on;
+static struct dh_consistency detector;
+static _Atomic bool slot_in_use[DH_SCOPE_SLOTS];
+/* Last releases of locks: address << 8 | slot. A lock that is not in the table may have been released by any thread. */
+static _Atomic uint64_t last_releases[LOCKS];
 
 /* ---- threads ---- */
 
-static struct dh_unit_thread *thread_at(uint32_t slot)
+static struct dh_scope_thread *thread_at(uint32_t slot)
 {
-    if (!world.threads[slot]) {
-        void *at = dh_sys_mmap((sizeof(struct dh_unit_thread) + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
+    if (!detector.threads[slot]) {
+        void *at = dh_sys_mmap((sizeof(struct dh_scope_thread) + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS);
-        __atomic_store_n(&world.threads[slot], at, __ATOMIC_RELEASE);
+        __atomic_store_n(&detector.threads[slot], at, __ATOMIC_RELEASE);
     }
-    return world.threads[slot];
+    return detector.threads[slot];
 }
 
-void dh_units_thread_begin(void)
+void dh_scopes_thread_start(void)
 {
     struct dh_thread_state *s = &__dh_thread;
-    if (!dh_units_on || s->units)
+    if (!dh_scopes_on || s->scope_thread)
         return;
-    for (uint32_t i = 0; i + 1 < DH_UNIT_SLOTS; i++) {
-        uint32_t slot = 1 + (s->index + i) % (DH_UNIT_SLOTS - 1);
-        if (atomic_exchange(&taken[slot], true))
+    for (uint32_t i = 0; i + 1 < DH_SCOPE_SLOTS; i++) {
+        uint32_t slot = 1 + (s->index + i) % (DH_SCOPE_SLOTS - 1);
+        if (atomic_exchange(&slot_in_use[slot], true))
             continue;
-        struct dh_unit_thread *t = thread_at(slot);
+        struct dh_scope_thread *t = thread_at(slot);
         if (!t)
             return;
-        dh_unit_begin(t, slot, s->index, &s->unit);
-        s->unit_entries = &t->entries;
+        dh_scope_thread_begin(t, slot, s->index, &s->scope);
+        s->scope_accesses = &t->entries;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        s->units = t;
+        s->scope_thread = t;
         return;
     }
 }
 
-void dh_units_thread_end(void)
+void dh_scopes_thread_exit(void)
 {
     struct dh_thread_state *s = &__dh_thread;
-    struct dh_unit_thread *t = s->units;
+    struct dh_scope_thread *t = s->scope_thread;
     if (!t)
         return;
-    s->units = NULL;
-    s->unit_entries = &dh_unit_no_entries;
+    s->scope_thread = NULL;
+    s->scope_accesses = &dh_scope_no_accesses;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    dh_unit_end(t);
-    atomic_store(&taken[t->slot], false);
+    dh_scope_thread_end(t);
+    atomic_store(&slot_in_use[t->slot], false);
 }
 
-void dh_units_forked(void)
+void dh_scopes_forked(void)
 {
-    struct dh_unit_thread *mine = __dh_thread.units;
-    for (uint32_t i = 1; i < DH_UNIT_SLOTS; i++) {
+    struct dh_scope_thread *mine = __dh_thread.scope_thread;
+    for (uint32_t i = 1; i < DH_SCOPE_SLOTS; i++) {
         bool me = mine && mine->slot == i;
-        atomic_store(&taken[i], me);
-        if (world.threads[i] && !me)
-            world.threads[i]->open = 0;
+        atomic_store(&slot_in_use[i], me);
+        if (detector.threads[i] && !me)
+            detector.threads[i]->open = 0;
     }
-    dh_units_acquired();
+    dh_scopes_sync_acquire();
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 static bool has_inline_checks(void)
 {
@@ -91,13 +92,14 @@ static bool has_inline_checks(void)
 
 static bool map_cells(void)
 {
-    long size = (long)(DH_UNIT_CELLS * sizeof(uint64_t)), flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    long at =
-        dh_syscall6(SYS_mmap, (long)DH_UNIT_CELLS_AT, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-    return at == (long)DH_UNIT_CELLS_AT;
+    long size = (long)(DH_SCOPE_CELLS * sizeof(uint64_t)), flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    long at = dh_syscall6(SYS_mmap, (long)DH_SCOPES_CELLS_AT, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE,
+                          -1, 0);
+    return at == (long)DH_SCOPES_CELLS_AT;
 }
 
-void dh_units_start(void)
+/* Maps the cells if the variant has checks, and starts the detector if it is on. */
+void dh_scopes_start(void)
 {
     bool wanted = dh_options_detects("consistency");
     if (!wanted && !has_inline_checks())
@@ -109,35 +111,35 @@ void dh_units_start(void)
             dh_process.pid);
         dh_sys_exit_group(3);
     }
-    world.cells = dh_unit_cells();
-    dh_units_on = wanted;
-    dh_units_thread_begin();
+    detector.cells = dh_scopes_cells();
+    dh_scopes_on = wanted;
+    dh_scopes_thread_start();
 }
 
 /* ---- synchronisation ---- */
 
-static _Atomic uint64_t *giver_of(const void *lock)
+static _Atomic uint64_t *last_release_of(const void *lock)
 {
-    return &givers[((uintptr_t)lock >> 3 ^ (uintptr_t)lock >> 15) & (LOCKS - 1)];
+    return &last_releases[((uintptr_t)lock >> 3 ^ (uintptr_t)lock >> 15) & (LOCKS - 1)];
 }
 
-void dh_units_lock_taken(const void *lock)
+void dh_scopes_lock_acquired(const void *lock)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
-    if (t && atomic_load_explicit(giver_of(lock), memory_order_acquire) != ((uintptr_t)lock << 8 | t->slot))
-        dh_unit_split(t);
+    struct dh_scope_thread *t = __dh_thread.scope_thread;
+    if (t && atomic_load_explicit(last_release_of(lock), memory_order_acquire) != ((uintptr_t)lock << 8 | t->slot))
+        dh_scope_split(t);
 }
 
-void dh_units_lock_given(const void *lock)
+void dh_scopes_lock_released(const void *lock)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_scope_thread *t = __dh_thread.scope_thread;
     if (!t)
         return;
-    dh_unit_close(t);
-    atomic_store_explicit(giver_of(lock), (uintptr_t)lock << 8 | t->slot, memory_order_release);
+    dh_scope_close(t);
+    atomic_store_explicit(last_release_of(lock), (uintptr_t)lock << 8 | t->slot, memory_order_release);
 }
 
-/* Changes that were begun << 32 | changes that are done, of the atomics that share a row. */
+/* Changes begun << 32 | changes done, of the atomics that share an entry. */
 static _Atomic uint64_t atomics[LOCKS];
 
 static _Atomic uint64_t *atomic_row(uintptr_t addr)
@@ -145,120 +147,120 @@ static _Atomic uint64_t *atomic_row(uintptr_t addr)
     return &atomics[(addr >> 2 ^ addr >> 14) & (LOCKS - 1)];
 }
 
-void dh_units_atomic_changes(uintptr_t addr)
+void dh_scopes_atomic_begin_change(uintptr_t addr)
 {
     atomic_fetch_add_explicit(atomic_row(addr), (uint64_t)1 << 32, memory_order_seq_cst);
 }
 
-void dh_units_atomic_changed(uintptr_t addr)
+void dh_scopes_atomic_end_change(uintptr_t addr)
 {
     atomic_fetch_add_explicit(atomic_row(addr), 1, memory_order_seq_cst);
 }
 
-uint64_t dh_units_atomic_version(uintptr_t addr)
+uint64_t dh_scopes_atomic_version(uintptr_t addr)
 {
     return atomic_load_explicit(atomic_row(addr), memory_order_acquire);
 }
 
-/* What the thread acquired last; rows are shared. */
+/* Values that the thread acquired last; entries are shared. */
 enum { KNOWN = 16 };
 static __thread struct {
     uintptr_t addr;
     uint64_t version, value;
 } known[KNOWN];
 
-/* The value tells of changes that nobody told us of. */
-bool dh_units_atomic_known(uintptr_t addr, uint64_t version, uint64_t value)
+/* The value shows changes by code without hooks. */
+bool dh_scopes_atomic_is_known(uintptr_t addr, uint64_t version, uint64_t value)
 {
     unsigned i = addr >> 2 & (KNOWN - 1);
     return known[i].addr == addr && known[i].version == version && known[i].value == value &&
-           dh_units_atomic_version(addr) == version;
+           dh_scopes_atomic_version(addr) == version;
 }
 
-/* Nothing can be told of one that is being changed, nor when the halves overflow into each other. */
-void dh_units_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
+/* Not while it is being changed, nor if a half has overflowed into the other. */
+void dh_scopes_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
 {
     unsigned i = addr >> 2 & (KNOWN - 1);
     known[i].addr = 0;
-    if ((uint32_t)version != version >> 32 || dh_units_atomic_version(addr) != version)
+    if ((uint32_t)version != version >> 32 || dh_scopes_atomic_version(addr) != version)
         return;
     known[i].version = version;
     known[i].value = value;
     known[i].addr = addr;
 }
 
-/* What others did to it is nothing to this thread. Of much memory that need not be said word by word. */
-void dh_units_memory(const void *at, size_t size)
+/* Earlier accesses to it are of no interest to this thread. For much memory a split of the scope is cheaper. */
+void dh_scopes_forget_memory(const void *at, size_t size)
 {
-    if (!__dh_thread.units)
+    if (!__dh_thread.scope_thread)
         return;
     if (size > MOST_FORGOTTEN) {
-        dh_unit_split(__dh_thread.units);
+        dh_scope_split(__dh_thread.scope_thread);
         return;
     }
     for (uintptr_t a = (uintptr_t)at & ~(uintptr_t)7; a < (uintptr_t)at + size; a += 8)
-        __atomic_store_n(dh_unit_cell(world.cells, a), 0, __ATOMIC_RELAXED);
+        __atomic_store_n(dh_scope_cell(detector.cells, a), 0, __ATOMIC_RELAXED);
 }
 
 /* ---- accesses ---- */
 
-static void check(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
+static void check(struct dh_scope_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     struct dh_collision c;
-    if (!dh_consistency_access(&world, t, addr, size, write, place, &c))
+    if (!dh_consistency_access(&detector, t, addr, size, write, place, &c))
         return;
-    dh_consistency_tell(&c);
+    dh_consistency_report(&c);
 }
 
-void dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place)
+void dh_scopes_complete(uintptr_t addr, uint32_t what, uint32_t place)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_scope_thread *t = __dh_thread.scope_thread;
     if (t)
         check(t, addr, what & 0xFF, what >> 8, place);
 }
 
-static void one(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
+static void access_cell(struct dh_scope_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
-    bool done = write ? dh_unit_write(t->unit, &t->entries, world.cells, addr, size, place)
-                      : dh_unit_read(t->unit, &t->entries, world.cells, addr, size, place);
+    bool done = write ? dh_scope_check_write(t->unit, &t->entries, detector.cells, addr, size, place)
+                      : dh_scope_check_read(t->unit, &t->entries, detector.cells, addr, size, place);
     if (!done)
         check(t, addr, size, write, place);
 }
 
-void dh_units_access(uintptr_t addr, size_t size, bool write, uint32_t place)
+void dh_scopes_access(uintptr_t addr, size_t size, bool write, uint32_t place)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_scope_thread *t = __dh_thread.scope_thread;
     uintptr_t end = addr + (size < MOST_RANGE ? size : MOST_RANGE);
     while (t && addr < end) {
         uintptr_t next = (addr & ~(uintptr_t)7) + 8;
-        one(t, addr, (unsigned)((next < end ? next : end) - addr), write, place);
+        access_cell(t, addr, (unsigned)((next < end ? next : end) - addr), write, place);
         addr = next;
     }
 }
 
 void __dh_unit_read(const void *addr, size_t size, uint32_t place)
 {
-    dh_units_access((uintptr_t)addr, size, false, place);
+    dh_scopes_access((uintptr_t)addr, size, false, place);
 }
 
 void __dh_unit_write(void *addr, size_t size, uint32_t place)
 {
-    dh_units_access((uintptr_t)addr, size, true, place);
+    dh_scopes_access((uintptr_t)addr, size, true, place);
 }
 
 void __dh_unit_read_range(const void *addr, size_t size, uint32_t place)
 {
-    dh_units_access((uintptr_t)addr, size, false, place);
+    dh_scopes_access((uintptr_t)addr, size, false, place);
 }
 
 void __dh_unit_write_range(void *addr, size_t size, uint32_t place)
 {
-    dh_units_access((uintptr_t)addr, size, true, place);
+    dh_scopes_access((uintptr_t)addr, size, true, place);
 }
 
 void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place)
 {
-    dh_units_access(addr, size, write, place);
+    dh_scopes_access(addr, size, write, place);
 }
 
-DH_KEEPS_REGISTERS("__dh_unit_complete", "dh_unit_complete");
+DH_KEEPS_REGISTERS("__dh_unit_complete", "dh_scopes_complete");

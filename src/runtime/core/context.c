@@ -1,7 +1,7 @@
 #include "runtime/core/context.h"
 
-#include "runtime/core/alloc.h"
 #include "runtime/core/frames.h"
+#include "runtime/platform/alloc.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

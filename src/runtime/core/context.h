@@ -10,6 +10,12 @@
 
 #define DH_CONTEXT_ROOT 0 /* the empty stack; also the answer when there is no memory for more */
 
+/* For an observer's cache of contexts. */
+struct dh_known_context {
+    uint64_t value; /* V of a shadow stack */
+    uint32_t id, unused;
+};
+
 /* The number of the stack that `t`, the calling thread, has now. */
 uint32_t dh_context_intern(const struct dh_thread_state *t);
 /* One more call, from `return_address`, below `parent`. */

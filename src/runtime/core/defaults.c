@@ -1,14 +1,8 @@
 /* What a program is when no instrumented module says otherwise. In a file of its own, so that no compiler reads
  * the values at the place of their use. */
 #include "runtime/core/start.h"
-#include "runtime/heal/heal.h"
-#include "runtime/record/tally.h"
 
 __attribute__((weak)) const char __dh_variant[] = "check";
 __attribute__((weak)) const uint8_t __dh_module_id[16] = {0};
 __attribute__((weak)) const uint32_t __dh_site_count = 0;
 __attribute__((weak)) const char __dh_tool[] = "";
-__attribute__((weak)) const char __dh_heal_policy[] = "";
-__attribute__((weak)) const uint64_t __dh_heal_per_object = 0;
-__attribute__((weak)) const uint32_t __dh_tally_row = 0;
-__attribute__((weak)) uint64_t __dh_tally_counters[1] = {0};

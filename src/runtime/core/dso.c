@@ -1,9 +1,9 @@
 /* The hooks of an instrumented shared library: hidden, so that neither -Bsymbolic nor a version script nor -z defs
  * matters. Until the executable turns out to carry a runtime, and for good in a foreign process, they only do what the
  * program itself asked for: atomics are performed, everything else is empty. */
-#include "runtime/core/bytes.h"
 #include "runtime/core/hook_table.h"
-#include "runtime/core/native_atomics.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/native_atomics.h"
 
 #include <link.h>
 
@@ -57,5 +57,5 @@ static void connect(void)
     hooks = *runtime;
 }
 
-/* Before every constructor of the library; whoever calls in even earlier meets the empty hooks. */
+/* Before every constructor of the library; a call even earlier meets the empty hooks. */
 __attribute__((section(".init_array.00000"), used)) static void (*const connect_early)(void) = connect;

@@ -2,10 +2,9 @@
 
 #include "runtime/core/frames.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
 #include "runtime/core/threads.h"
-#include "runtime/race/history.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
 
 #include <stddef.h>
 
@@ -14,7 +13,7 @@
 /* For threads that the race detector does not look at: knows nothing. */
 uint64_t dh_knows_nothing[DH_NOTHING_LINES];
 _Static_assert((int)DH_NOTHING_LINES >= (int)DH_KNOWN_LINES, "one for both");
-struct dh_unit_entries dh_unit_no_entries;
+struct dh_scope_accesses dh_scope_no_accesses;
 
 #define MUST_GO(granules, n) (~(uint64_t)0xFFFF | (uint64_t)(granules) << (n))
 #define FOUR(granules, n, width)                                                                                       \
@@ -23,10 +22,10 @@ struct dh_unit_entries dh_unit_no_entries;
 __thread struct dh_thread_state __dh_thread = {
     .place = DH_PLACE_NONE,
     .known = dh_knows_nothing,
-    .told = dh_knows_nothing,
+    .recorded = dh_knows_nothing,
     .runs = dh_no_runs,
     .small = dh_no_small,
-    .unit_entries = &dh_unit_no_entries,
+    .scope_accesses = &dh_scope_no_accesses,
     .must_go4 = {FOUR(1, 0, 1), FOUR(1, 4, 1), FOUR(1, 8, 1), FOUR(1, 12, 1)},
     .must_go8 = {FOUR(3, 0, 2), FOUR(3, 8, 2)},
 };

@@ -1,9 +1,9 @@
 #include "runtime/core/modules.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
 
 #include <link.h>
 #include <stdatomic.h>

@@ -9,7 +9,7 @@
 struct dh_module {
     uintptr_t start, end;
     uintptr_t base;   /* what to subtract for an address as the file has it */
-    const char *path; /* absolute where that can be told */
+    const char *path; /* absolute where that is known */
 };
 
 /* Makes sure that the modules of this context's frames are known. */

@@ -1,8 +1,8 @@
 #include "runtime/core/options.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
-#include "runtime/core/print.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
 
 #include <limits.h>
 #include <stddef.h>

@@ -38,7 +38,7 @@ struct dh_options {
 
 extern struct dh_options dh_options;
 
-/* Sets the defaults, then what `text` says (NULL = nothing). Mistakes are told in one line each, and skipped. */
+/* Sets the defaults, then what `text` says (NULL = nothing). Mistakes are reported in one line each, and skipped. */
 void dh_options_read(const char *text);
 /* Whether the list of detectors has this one. */
 bool dh_options_detects(const char *name);

@@ -2,18 +2,15 @@
 
 #include "runtime/core/scopes.h"
 
-#include "runtime/consistency/scopes.h"
-#include "runtime/record/record.h"
+#include "runtime/core/thread_state.h"
+#include "runtime/sync/sync.h"
 
 /* Called through __dh_scope_enter_slow, too. */
 uint32_t dh_scope_enter(const void *object, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
     uint32_t token = t->scopes++;
-    if (t->units)
-        dh_unit_enter(t->units, token, (uintptr_t)object);
-    if (t->record)
-        dh_record_scope_enter(object, place);
+    dh_scope_entered(token, object, place);
     return token;
 }
 
@@ -24,10 +21,7 @@ void dh_scope_leave(uint32_t token)
     if (token >= open)
         return;
     t->scopes = token;
-    if (t->units)
-        dh_unit_leave(t->units, token);
-    for (; open > token && t->record; open--)
-        dh_record_scope_leave(DH_NO_PLACE);
+    dh_scope_left(token, open);
 }
 
 uint32_t __dh_scope_enter(const void *object, uint32_t place)

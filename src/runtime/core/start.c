@@ -1,24 +1,15 @@
 #include "runtime/core/start.h"
 
-#include "runtime/atomrace/atomrace.h"
-#include "runtime/consistency/scopes.h"
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
-#include "runtime/core/environment.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/threads.h"
 #include "runtime/core/variant.h"
-#include "runtime/deadlock/blocked.h"
-#include "runtime/engine/engine.h"
-#include "runtime/heal/heal.h"
 #include "runtime/interpose/real.h"
-#include "runtime/race/internal.h"
-#include "runtime/race/layout.h"
-#include "runtime/record/record.h"
-#include "runtime/report/suppressions.h"
-#include "runtime/stale/stale.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/environment.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -73,17 +64,9 @@ static const char *executable_path(void)
 
 void dh_process_forked(void)
 {
-    dh_engine_forked();
     dh_process.pid = dh_sys_getpid();
     dh_process.forked = true;
-    dh_threads_forked();
-    dh_race_forked();
-    dh_record_forked();
-    dh_blocked_forked();
-    dh_atom_forked();
-    dh_units_forked();
-    dh_stale_forked();
-    dh_heal_forked();
+    dh_parts_forked();
 }
 
 static size_t main_stack_size(void)
@@ -104,7 +87,7 @@ static void say_hello(void)
     id[2 * sizeof none] = 0;
     dh_print("deadheat: process %d: %s, variant %s, module %s, %u sites\n", dh_process.pid,
              dh_process.path ? dh_process.path : "?", __dh_variant, id, __dh_site_count);
-    if (dh_layout_was_restarted())
+    if (dh_process.restarted)
         dh_print("deadheat: process %d: started again without address randomisation\n", dh_process.pid);
 }
 
@@ -124,6 +107,8 @@ static void start(int argc, char **argv, char **envp)
         dh_process.original = dh_environment_take(envp, "DEADHEAT_PROGRAM=");
         restore_library_path(envp);
         dh_variant_become(argc, argv, envp);
+        dh_process.engine_region = dh_environment_take(envp, "DEADHEAT_ENGINE=");
+        dh_process.stale_region = dh_environment_find(envp, "DEADHEAT_STALE=");
     }
     dh_process.pid = dh_sys_getpid();
     dh_options_read(trusted ? dh_environment_find(envp, "DEADHEAT_OPTIONS=") : NULL);
@@ -132,19 +117,7 @@ static void start(int argc, char **argv, char **envp)
     dh_threads_watch_ends();
     __register_atfork(NULL, NULL, dh_process_forked, NULL);
     dh_finish_register();
-    const char *engine = trusted ? dh_environment_take(envp, "DEADHEAT_ENGINE=") : NULL;
-    if (engine)
-        dh_engine_start(engine);
-    dh_suppressions_start();
-    dh_race_start();
-    dh_record_start();
-    dh_blocked_start();
-    dh_atom_start();
-    dh_units_start();
-    const char *stale = trusted ? dh_environment_find(envp, "DEADHEAT_STALE=") : NULL;
-    if (stale && !engine)
-        dh_stale_start(stale);
-    dh_heal_start();
+    dh_parts_start();
     dh_process.started = true;
     dh_variant_confess();
     if (dh_options.verbosity >= 1)

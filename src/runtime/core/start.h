@@ -10,12 +10,19 @@ struct dh_process {
     bool started;
     bool forked;          /* not the process that started, but a child of it */
     int pid;              /* differs from getpid() in a child made by vfork or a raw system call */
-    const char *path;     /* of the executable, absolute where that can be told */
+    const char *path;     /* of the executable, absolute where that is known */
     const char *original; /* of the program this is a derived variant of, or NULL */
+    bool restarted;       /* by us, without address randomisation */
+    /* Regions shared with the tool, of the schedule engine and of adversarial memory, or NULL: what the environment
+     * names, unless the process has more rights than its user. */
+    const char *engine_region, *stale_region;
 };
 
 extern struct dh_process dh_process;
 
+/* The memory layout is checked before anything else (race/layout.c): nothing in the environment counts unless
+ * `trusted`. */
+void dh_layout_begin(char **argv, char **envp, bool trusted);
 /* In a child that shares no memory with its parent, first of all. */
 void dh_process_forked(void);
 /* For interposed functions: makes sure that the real ones are known. */

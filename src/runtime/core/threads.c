@@ -1,17 +1,15 @@
 #include "runtime/core/threads.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
 #include "runtime/core/frames.h"
-#include "runtime/core/raw_syscall.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
-#include "runtime/core/sync.h"
-#include "runtime/deadlock/blocked.h"
 #include "runtime/interpose/locks.h"
 #include "runtime/interpose/real.h"
-#include "runtime/race/internal.h"
-#include "runtime/record/record.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/report/report.h"
+#include "runtime/sync/sync.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -108,7 +106,7 @@ void dh_thread_set_name(struct dh_thread *t, const char *name)
         return;
     dh_thread_mark(t, DH_THREAD_NAMED);
     dh_text_copy(t->name, sizeof t->name, name);
-    dh_record_thread_named(t);
+    dh_thread_named(t);
 }
 
 struct dh_thread *dh_thread_new(uint32_t context, bool detached)
@@ -122,7 +120,7 @@ struct dh_thread *dh_thread_new(uint32_t context, bool detached)
     return t;
 }
 
-/* The index is given back when nobody took one since; else it stays a gap. */
+/* The index is used again when none was taken since; else it stays a gap. */
 void dh_thread_abandon(struct dh_thread *t)
 {
     if (!t)
@@ -140,13 +138,13 @@ static void set_stack(struct dh_thread_state *s, uintptr_t high, size_t size)
     s->stack_low = high > size ? high - size : 0;
 }
 
-/* The kernel's name is the creator's, or what somebody gave the thread before it ran. */
+/* The kernel's name is the creator's, or what the thread was named before it ran. */
 static void take_kernel_name(struct dh_thread *t)
 {
     char name[DH_THREAD_NAME + 1] = {0};
     if (dh_sys_prctl(PR_GET_NAME, (unsigned long)name) != 0)
         return;
-    /* Whoever created it may be naming it right now. */
+    /* Its creator may be naming it right now. */
     if (!(atomic_fetch_or_explicit(&t->flags, DH_THREAD_NAMED, memory_order_acq_rel) & DH_THREAD_NAMED))
         dh_text_copy(t->name, sizeof t->name, name);
 }
@@ -157,12 +155,12 @@ static void become(struct dh_thread *t)
     if (t) {
         t->handle = (uintptr_t)pthread_self();
         s->index = t->index;
-        if (!dh_report_is_alone()) {
+        if (!dh_report_is_sandboxed()) {
             t->tid = dh_sys_gettid();
             take_kernel_name(t);
         }
     }
-    /* Last: who finds it here may use it. */
+    /* Last: a thread that finds it here may use it. */
     __atomic_store_n(&s->thread, t, __ATOMIC_RELEASE);
 }
 
@@ -219,11 +217,10 @@ static void at_end(void *state)
     struct dh_thread_state *s = state;
     if (++s->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, s) == 0)
         return;
-    dh_fibers_thread_ends();
+    dh_parts_thread_ends();
     s->ended = 1;
     dh_locks_abandoned();
-    dh_blocked_thread_ends();
-    dh_sync_thread_end();
+    dh_thread_exit();
     dh_frames_release(s);
     struct dh_thread *t = s->thread;
     dh_thread_mark(t, DH_THREAD_FINISHED);

@@ -1,6 +1,6 @@
 /* The registry of threads. Layer: runtime. A record per thread, in order of creation, kept after the thread's end
- * (the first DH_THREADS_KEPT of them). Lock-free; records are written by their thread, its creator and whoever
- * joins, detaches or names it. Every function tolerates records that could not be had. */
+ * (the first DH_THREADS_KEPT of them). Lock-free; records are written by their thread, its creator and threads
+ * that join, detach or name it. Every function tolerates records that could not be had. */
 #ifndef DH_RUNTIME_CORE_THREADS_H
 #define DH_RUNTIME_CORE_THREADS_H
 
@@ -40,8 +40,6 @@ struct dh_thread {
 void dh_threads_init(uintptr_t stack_high, size_t stack_size);
 /* When keys may be created: from now on the ends of threads are seen. */
 void dh_threads_watch_ends(void);
-/* In the child: only the calling thread is left. */
-void dh_threads_forked(void);
 uint32_t dh_threads_count(void);
 /* NULL: never was, or not kept. */
 struct dh_thread *dh_threads_find(uint32_t index);
@@ -57,7 +55,7 @@ struct dh_thread *dh_thread_new(uint32_t context, bool detached);
 void dh_thread_abandon(struct dh_thread *t);
 /* In the new thread, first of all; `stack_high` is above every frame of the program's. */
 void dh_thread_begin(struct dh_thread *t, uintptr_t stack_high, size_t stack_size);
-/* In a thread that nobody announced (raw clone, libc's own helpers): makes it known if that can be done. */
+/* In a thread whose creation was not seen (raw clone, libc's own helpers): makes it known if that can be done. */
 void dh_thread_attach(void);
 /* The record of the thread with this pthread_t, which must be valid; NULL when it is not known yet. */
 struct dh_thread *dh_thread_of_handle(uintptr_t handle);

@@ -1,10 +1,10 @@
 #include "runtime/core/variant.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/environment.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/environment.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/report/report.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 #include "runtime/engine/atomic_sections.h"
 
-/* A section S is one step of a serial schedule. What another thread does after a conflicting access of S comes behind
- * S; if S then makes an access that conflicts with something that thread did since, S would come behind it, too. What
- * threads tell each other by other means is not followed: that misses some, and invents none. */
+/* A section S is one step of a serial schedule. A thread that makes an access after a conflicting one of S must come
+ * after S; if S then makes an access that conflicts with one that this thread made since, S must come after it, too: a
+ * cycle. Order through third threads is not followed, which misses cycles and invents none. */
 
 enum { OPEN = 16, ACCESSES = 32 };
 
@@ -10,10 +10,10 @@ struct section {
     uint32_t task, number;
     uint32_t n_own, n_others;
     struct dh_engine_party own[ACCESSES];    /* of the section so far */
-    struct dh_engine_party others[ACCESSES]; /* of threads that are behind it */
-    uint32_t n_behind, behind[ACCESSES];     /* those threads */
-    /* What no serial schedule has, by whether the other thread wrote: the section's first access, the other's, and the
-     * section's that conflicts with it. How the section ends decides whether that is told. */
+    struct dh_engine_party others[ACCESSES]; /* of threads that must come after it */
+    uint32_t n_after, after[ACCESSES];       /* those threads */
+    /* A cycle, by whether the other thread wrote: the section's first access, the other's, and the section's that
+     * conflicts with it. Whether it is reported depends on the end of the section. */
     bool is_broken[2];
     struct dh_engine_party broken[2][3];
 };
@@ -51,7 +51,7 @@ static bool conflict(const struct dh_engine_party *a, const struct dh_engine_par
            b->object < a->object + a->size;
 }
 
-static struct section *open_of(uint32_t task, uint32_t number)
+static struct section *find_open(uint32_t task, uint32_t number)
 {
     for (uint32_t i = 0; i < sections->n; i++)
         if (sections->open[i].task == task && sections->open[i].number == number)
@@ -61,13 +61,13 @@ static struct section *open_of(uint32_t task, uint32_t number)
 
 static void enter(uint32_t task, uint32_t number)
 {
-    struct section *s = open_of(task, number);
+    struct section *s = find_open(task, number);
     if (!s && sections->n == OPEN)
         return;
     s = s ? s : &sections->open[sections->n++];
     s->task = task;
     s->number = number;
-    s->n_own = s->n_others = s->n_behind = 0;
+    s->n_own = s->n_others = s->n_after = 0;
     s->is_broken[0] = s->is_broken[1] = false;
 }
 
@@ -76,25 +76,25 @@ static void leave(struct section *s)
     *s = sections->open[--sections->n];
 }
 
-static bool is_behind(const struct section *s, uint32_t task)
+static bool is_after(const struct section *s, uint32_t task)
 {
-    for (uint32_t i = 0; i < s->n_behind; i++)
-        if (s->behind[i] == task)
+    for (uint32_t i = 0; i < s->n_after; i++)
+        if (s->after[i] == task)
             return true;
     return false;
 }
 
 /* Another thread's access while the section is open. */
-static void see_other(struct section *s, const struct dh_engine_party *p)
+static void access_by_other(struct section *s, const struct dh_engine_party *p)
 {
-    for (uint32_t i = 0; i < s->n_own && !is_behind(s, p->thread) && s->n_behind < ACCESSES; i++)
+    for (uint32_t i = 0; i < s->n_own && !is_after(s, p->thread) && s->n_after < ACCESSES; i++)
         if (conflict(&s->own[i], p))
-            s->behind[s->n_behind++] = p->thread;
-    if (is_behind(s, p->thread) && s->n_others < ACCESSES)
+            s->after[s->n_after++] = p->thread;
+    if (is_after(s, p->thread) && s->n_others < ACCESSES)
         s->others[s->n_others++] = *p;
 }
 
-static const struct dh_engine_party *first_before(const struct section *s, const struct dh_engine_party *other)
+static const struct dh_engine_party *first_conflicting(const struct section *s, const struct dh_engine_party *other)
 {
     for (uint32_t i = 0; i < s->n_own; i++)
         if (conflict(&s->own[i], other))
@@ -102,33 +102,33 @@ static const struct dh_engine_party *first_before(const struct section *s, const
     return &s->own[0];
 }
 
-static void note_broken(struct section *s, const struct dh_engine_party *other, const struct dh_engine_party *p)
+static void keep_cycle(struct section *s, const struct dh_engine_party *other, const struct dh_engine_party *p)
 {
     bool wrote = other->flags & DH_STEP_WRITES;
     if (s->is_broken[wrote])
         return;
     s->is_broken[wrote] = true;
-    s->broken[wrote][0] = *first_before(s, other);
+    s->broken[wrote][0] = *first_conflicting(s, other);
     s->broken[wrote][1] = *other;
     s->broken[wrote][2] = *p;
 }
 
 /* An access of the section itself. */
-static void see_own(struct section *s, const struct dh_engine_party *p)
+static void access_by_section(struct section *s, const struct dh_engine_party *p)
 {
     for (uint32_t i = 0; i < s->n_others && s->n_own; i++)
         if (conflict(&s->others[i], p))
-            note_broken(s, &s->others[i], p);
+            keep_cycle(s, &s->others[i], p);
     if (s->n_own < ACCESSES)
         s->own[s->n_own++] = *p;
 }
 
-static void conclude(const struct section *s, dh_engine_marks marks)
+static void report_cycles(const struct section *s, dh_engine_marks marks)
 {
     const unsigned allows[2] = {DH_ENGINE_SECTION_ALLOW_READ, DH_ENGINE_SECTION_ALLOW_WRITE};
     for (unsigned wrote = 0; wrote < 2; wrote++)
         if (s->is_broken[wrote] && !(marks & allows[wrote]))
-            dh_found_parties(DH_ENGINE_ATOMICITY, s->broken[wrote], 3);
+            dh_found_ends_record(DH_ENGINE_ATOMICITY, s->broken[wrote], 3);
 }
 
 void dh_atomic_sections_access(const struct dh_step *step, dh_engine_marks marks)
@@ -137,16 +137,16 @@ void dh_atomic_sections_access(const struct dh_step *step, dh_engine_marks marks
     uint32_t ends = marks >> DH_ENGINE_SECTION_END_SHIFT & DH_ENGINE_SECTION_NUMBER;
     struct dh_engine_party p = party_of(step, task);
     for (uint32_t i = 0; i < sections->n; i++)
-        (sections->open[i].task == task ? see_own : see_other)(&sections->open[i], &p);
-    struct section *s = marks & (DH_ENGINE_SECTION_END | DH_ENGINE_SECTION_EXIT) ? open_of(task, ends) : NULL;
+        (sections->open[i].task == task ? access_by_section : access_by_other)(&sections->open[i], &p);
+    struct section *s = marks & (DH_ENGINE_SECTION_END | DH_ENGINE_SECTION_EXIT) ? find_open(task, ends) : NULL;
     if (s && marks & DH_ENGINE_SECTION_END)
-        conclude(s, marks);
+        report_cycles(s, marks);
     if (s)
         leave(s);
     if (marks & DH_ENGINE_SECTION_ENTRY) {
         uint32_t begins = marks >> DH_ENGINE_SECTION_ENTRY_SHIFT & DH_ENGINE_SECTION_NUMBER;
         enter(task, begins);
-        if ((s = open_of(task, begins)))
-            see_own(s, &p);
+        if ((s = find_open(task, begins)))
+            access_by_section(s, &p);
     }
 }

@@ -1,6 +1,6 @@
 #include "runtime/engine/coroutine.h"
 
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/task.h"
 
 #include <asm/prctl.h>
@@ -35,7 +35,7 @@ __asm__(".text\n"
         "pop %rbp\n"
         "ret\n"
         ".size dh_engine_switch, .-dh_engine_switch\n"
-        /* Unwinders are to find an end above a task's first frame. */
+        /* Unwinders must stop above a task's first frame. */
         ".globl dh_task_entry\n"
         ".hidden dh_task_entry\n"
         ".type dh_task_entry, @function\n"
@@ -46,16 +46,7 @@ __asm__(".text\n"
         "call dh_task_run\n"
         "ud2\n"
         ".cfi_endproc\n"
-        ".size dh_task_entry, .-dh_task_entry\n"
-        ".globl dh_engine_jump\n"
-        ".hidden dh_engine_jump\n"
-        ".type dh_engine_jump, @function\n"
-        "dh_engine_jump:\n"
-        "mov %rdi, %rsp\n"
-        "xor %ebp, %ebp\n"
-        "push %rbp\n"
-        "jmp *%rsi\n"
-        ".size dh_engine_jump, .-dh_engine_jump\n");
+        ".size dh_task_entry, .-dh_task_entry\n");
 
 extern void dh_task_entry(void);
 
@@ -67,13 +58,13 @@ struct saved {
     uint64_t rip;
 };
 
-void dh_set_thread_pointer(uintptr_t fs)
+void dh_engine_set_thread_pointer(uintptr_t fs)
 {
-    if (dh_engine->fs_now == fs)
+    if (dh_engine->current_fs == fs)
         return;
-    dh_engine->fs_now = fs;
+    dh_engine->current_fs = fs;
     if (dh_engine->use_arch_prctl)
-        dh_raw(SYS_arch_prctl, ARCH_SET_FS, (long)fs, 0, 0, 0, 0);
+        dh_kernel_call(SYS_arch_prctl, ARCH_SET_FS, (long)fs, 0, 0, 0, 0);
     else
         __asm__ volatile("wrfsbase %0" : : "r"(fs) : "memory");
 }
@@ -82,7 +73,7 @@ static void resume(struct dh_task *t)
 {
     struct dh_engine *e = dh_engine;
     e->current = t;
-    dh_set_thread_pointer(t->fs);
+    dh_engine_set_thread_pointer(t->fs);
     dh_engine_switch(&e->sp, t->sp);
     e->current = NULL;
 }
@@ -99,11 +90,11 @@ static void leave(void)
     __builtin_unreachable();
 }
 
-/* Where it begins the stack is aligned as behind a call. */
+/* At its entry the stack is aligned as after a call. */
 static bool create(struct dh_task *t)
 {
     t->fs = dh_tls_of(t->index, t->tid);
-    if (!t->fs || !dh_task_stack(t))
+    if (!t->fs || !dh_task_allocate_stack(t))
         return false;
     uintptr_t top = ((uintptr_t)t->stack + t->stack_size - 64) & ~(uintptr_t)15;
     struct saved *s = (struct saved *)(top - sizeof *s);

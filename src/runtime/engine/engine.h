@@ -1,7 +1,7 @@
-/* The engine: the program's threads one at a time, every choice a strategy's, schedule after schedule in one process.
- * Layer: runtime. All that outlives a schedule (KEEP) is in struct dh_engine and what it points to, memory that restore
- * leaves alone; every other variable of the process, the runtime's included, is rolled back. Everything runs one at a
- * time: tasks on their own stacks, the engine on its own. */
+/* The engine: a stateless model checker inside the checked program. Threads run one at a time, a strategy chooses which
+ * goes on at every visible operation, and one process explores schedule after schedule. Layer: runtime. What outlives a
+ * schedule (KEEP) is in struct dh_engine and what it points to, memory that restore leaves alone; every other variable
+ * of the process, the runtime's included, is rolled back. One thread runs at a time: nothing here needs a lock. */
 #ifndef DH_RUNTIME_ENGINE_ENGINE_H
 #define DH_RUNTIME_ENGINE_ENGINE_H
 
@@ -20,44 +20,45 @@ enum {
     DH_ENGINE_PAGE = 4096,
 };
 
-/* A thread of the program. Reset when a schedule begins, but for what carries it. */
+/* A thread of the program. Zeroed when it is created, in every schedule. */
 struct dh_task {
     uint32_t index;
-    uint32_t tid;   /* what libc takes for its id */
-    void *sp;       /* while it does not run */
-    uintptr_t fs;   /* thread pointer, also its pthread_t */
-    uint32_t baton; /* kernel threads: 1 when it may go on */
-    uint32_t alternative;
+    uint32_t tid;         /* that libc sees */
+    void *sp;             /* saved stack pointer while it does not run */
+    uintptr_t fs;         /* thread pointer, also its pthread_t */
+    uint32_t may_run;     /* serial threads: futex word, 1 when it may go on */
+    uint32_t alternative; /* that was chosen */
     uint64_t deadline;    /* virtual time of a timed wait or sleep */
-    const void *waits_at; /* condition or futex in whose queue it is, or NULL */
+    const void *waits_at; /* condition, barrier or futex in whose wait queue it is, or NULL */
     bool woken;
     bool ended;
-    uint8_t selector; /* of system calls, with kernel threads */
+    uint8_t selector; /* of Syscall User Dispatch, with serial threads */
     bool detached;
     bool joined;
     bool cancel_off;   /* pthread_setcancelstate */
     bool cancel_async; /* pthread_setcanceltype */
     bool cancel_pending;
     bool is_c11;
-    bool own_stack;                   /* given by the program */
-    bool cancellable;                 /* what it waits for is a point of cancellation */
-    uint64_t signals;                 /* sent to it, not delivered yet */
+    bool user_stack;                  /* allocated by the program */
+    bool cancellable;                 /* it waits in a cancellation point */
+    uint64_t signals;                 /* pending */
     uint64_t mask;                    /* of signals */
-    long io[4];                       /* what it waits for, of the system call */
-    const pthread_mutex_t *robust[8]; /* held */
-    const void *said[2];              /* that a range is accessed: who does it need not say so again */
-    uint64_t before;                  /* what a compare-exchange found */
-    uint64_t path;                    /* which accesses were not visible since it last parked, in short */
-    uint32_t quiet;                   /* accesses that were not visible since it last parked */
-    uint32_t last_place;              /* where it was last */
-    uint32_t decision;                /* of the trace: its last */
+    long io_args[4];                  /* of the poll or select that it waits in */
+    const pthread_mutex_t *robust[8]; /* robust mutexes it holds */
+    const void
+        *announced[2]; /* ranges whose hook was called: the library function that accesses them is not checked again */
+    uint64_t cas_before;         /* memory before a compare-exchange */
+    uint64_t path_hash;          /* of the invisible accesses since it last parked */
+    uint32_t invisible_accesses; /* how many */
+    uint32_t last_place;         /* of its latest hook */
+    uint32_t decision;           /* index in the trace of its latest step */
     union {
         void *(*posix)(void *);
         int (*c11)(void *);
     } routine;
     void *argument;
     void *result;
-    const pthread_attr_t *attributes; /* while it is created */
+    const pthread_attr_t *attributes; /* only while it is created */
     char *stack;                      /* lowest byte */
     size_t stack_size;
     struct dh_spin_history {
@@ -65,152 +66,149 @@ struct dh_task {
         uint32_t place, same;
     } spin[4];
     uint32_t spin_next;
-    struct dh_recurrence {
-        uint64_t mark; /* a state it was in */
+    struct dh_livelock_state { /* Brent's cycle detection (livelock.h) */
+        uint64_t mark;         /* hash of an earlier state */
         uint32_t steps, until;
-        bool recurs;
-    } recurrence;
-    bool spins;                    /* something is in it */
-    __pthread_unwind_buf_t unwind; /* where pthread_exit and cancellation lead to */
+        bool recurs; /* the state came back */
+    } livelock;
+    bool may_spin;                 /* `spin` has entries */
+    __pthread_unwind_buf_t unwind; /* target of pthread_exit and cancellation */
 };
 
+/* How threads of the program are executed: coroutines (coroutine.h) or serial threads (serial_threads.h). */
 struct dh_engine_carrier_ops {
-    bool is_kernel;
-    /* On the engine's stack: lets the task go on until it parks, ends, or the schedule ends. */
+    bool is_kernel; /* serial threads */
+    /* On the engine's stack: runs the task until it parks, ends, or the schedule ends. */
     void (*resume)(struct dh_task *);
-    /* On the task's: until it is chosen. */
+    /* On the task's stack: returns when the task is chosen. */
     void (*park)(struct dh_task *);
-    /* On any: never comes back. */
+    /* On any stack: ends the schedule, does not return. */
     void (*leave)(void);
-    /* A new task, parked where it begins; false: no memory. */
+    /* A new task, parked at its beginning; false: no memory. */
     bool (*create)(struct dh_task *);
-    /* Kernel threads: after the task was joined or detached. */
+    /* Serial threads only: after the task was joined or detached. */
     void (*join)(struct dh_task *);
     void (*detach)(struct dh_task *);
 };
 
-/* Which alternatives a parked task has now: bit 0 is the first. */
-typedef uint32_t dh_engine_ways(const struct dh_task *);
+/* Which alternatives of its step a parked task has now, a bit each; 0: it is blocked. */
+typedef uint32_t dh_engine_alternatives(const struct dh_task *);
 
 struct dh_engine {
     struct dh_engine_control *control;
     const struct dh_engine_carrier_ops *carrier;
-    void *sp;         /* of the engine, while a task runs */
-    uintptr_t fs_now; /* whose thread pointer is set */
+    void *sp;             /* saved stack pointer of the engine while a task runs */
+    uintptr_t current_fs; /* thread pointer that is set */
     struct dh_task *tasks;
     struct dh_actor *actors;
-    dh_engine_ways **ways; /* of each */
+    dh_engine_alternatives **alternatives; /* per task; NULL: one, always enabled */
     uint32_t n_tasks;
-    uint32_t drains_from, n_drains; /* actors that are store buffers (drains.h): from where, how many so far */
-    struct dh_task *current;        /* NULL: the engine itself */
-    bool after;                     /* somebody wants to know what the access of the current step came to */
-    uint32_t last;
-    uint32_t baton; /* the engine's own, with kernel threads */
-    bool running;   /* a schedule is under way */
+    uint32_t drains_from, n_drains; /* actors that are store buffers (drains.h): the first, how many so far */
+    struct dh_task *current;        /* that runs; NULL: the engine itself */
+    bool wants_after;               /* __dh_after has something to do for the access of the current step */
+    uint32_t last;                  /* actor of the latest step */
+    uint32_t may_run;               /* serial threads: the engine's own futex word */
+    bool running;                   /* a schedule is being executed */
     bool use_arch_prctl;
     int end; /* enum dh_engine_end, or DH_ENGINE_NO_END */
     int signal, status;
     uint64_t fault_address;
-    uint32_t raced_unordered; /* accesses of this schedule that nothing orders */
-    bool orders;              /* accesses that are not visible are looked at: checked, or by an adversary */
-    uint32_t executing;       /* who executes `executed`, */
-    bool finished;            /* no more */
-    bool unordered;           /* which the order of events does not have yet */
-    uint32_t commands;        /* run in this schedule */
-    bool outside;             /* what the current task waits for is another process */
-    uint32_t turn;            /* counts who goes on, in all schedules */
-    uint64_t idle;            /* steps in a row that only gave way, */
-    uint32_t idle_from;       /* and the decision they began with */
-    uint64_t operations;      /* accesses of this schedule that were not visible */
-    uint64_t waits;           /* steps of it that only give way */
-    uint64_t loads_before;    /* progress.loads when it began */
-    uint64_t work;            /* as of when a thread last ended: see dh_engine_work */
-    uint32_t raced;           /* races were found in this schedule */
-    struct dh_step executed;  /* what the chosen task does now, as it turns out */
-    struct dh_step first;     /* main's, at the snapshot */
+    uint32_t unordered_races;  /* accesses of this schedule that happens-before does not order */
+    bool sees_invisible;       /* invisible accesses are checked for races, or are the adversary's */
+    uint32_t executing;        /* actor that executes `executed` */
+    bool step_finished;        /* the strategy knows of it */
+    bool order_pending;        /* the happens-before check does not know of it yet */
+    uint32_t commands;         /* run in this schedule */
+    bool awaits_process;       /* the current task waits for another process */
+    uint32_t turns;            /* steps of all schedules */
+    uint64_t idle_steps;       /* weight of consecutive steps that only yield, */
+    uint32_t idle_from;        /* and the decision they began with */
+    uint64_t operations;       /* invisible accesses of this schedule */
+    uint64_t yielding_steps;   /* of it: yield, sleep */
+    uint64_t loads_before;     /* progress.loads when it began */
+    uint64_t work;             /* when a thread last ended: see dh_engine_work */
+    uint32_t pending_races;    /* found in this schedule */
+    struct dh_step executed;   /* the step of the chosen task, completed while it is executed */
+    struct dh_step first_step; /* main's, at the snapshot */
     struct dh_task first_task;
-    uint64_t now_ns; /* virtual */
-    uint64_t chance; /* for getrandom */
+    uint64_t now_ns;       /* virtual time */
+    uint64_t random_state; /* of getrandom */
     uint64_t wall_base_ns, mono_base_ns, started_ns;
 
     const struct dh_strategy *strategy;
     void *strategy_self;
     struct dh_search search;
-    struct dh_coverage *coverage; /* NULL: nobody asked */
+    struct dh_coverage *coverage; /* NULL: not asked for */
     struct dh_engine_decision *trace;
-    struct dh_engine_value *values; /* of the trace; NULL: nobody wants to know */
+    struct dh_engine_value *values; /* of the trace; NULL: not recorded */
     uint32_t depth, depth_max;
     uint64_t flags;
     uint32_t look_for;
-    bool picks;     /* values of adversarial loads are the heuristic's to choose, not the strategy's */
-    bool satisfied; /* what STOP_AT_FIRST waits for was found */
+    bool heuristic_picks; /* the values of adversarial loads; else the strategy does */
+    bool goal_reached;    /* for STOP_AT_FIRST */
 
     dh_engine_marks *visible;
     uint32_t n_visible;
 
-    char *search_memory, *search_next, *search_end; /* the strategy's part */
-    char *keep, *keep_end;
+    char *search_memory, *search_next, *search_end; /* of the strategy */
+    char *keep, *keep_end;                          /* free KEEP memory */
 };
 
-/* How the strategy sees it now. */
-static inline struct dh_moment dh_engine_moment(const struct dh_engine *e)
+/* What the strategy chooses from. */
+static inline struct dh_decision dh_engine_choice_point(const struct dh_engine *e)
 {
-    return (struct dh_moment){e->actors, e->n_drains ? e->drains_from + e->n_drains : e->n_tasks, e->last, e->depth};
+    return (struct dh_decision){e->actors, e->n_drains ? e->drains_from + e->n_drains : e->n_tasks, e->last, e->depth};
 }
 
-/* KEEP; the pointer itself never changes once the engine is on. */
+/* In KEEP memory; the pointer itself does not change once the engine is on. */
 extern struct dh_engine *dh_engine;
-/* From the first creation of a thread on, modelled primitives are used. */
+/* From the first creation of a thread on: primitives are modelled. */
 extern bool dh_engine_on;
 
-/* What the schedule has done so far, waiting left out (struct dh_engine_progress, works). */
+/* Operations of the schedule so far, without waiting (struct dh_engine_progress, works). */
 static inline uint64_t dh_engine_work(const struct dh_engine *e)
 {
-    return e->operations + e->depth - e->waits - (e->control->progress.loads - e->loads_before);
+    return e->operations + e->depth - e->yielding_steps - (e->control->progress.loads - e->loads_before);
 }
 
 /* ---- start.c, loop.c ---- */
 
-/* At the start of the process; `where` is DEADHEAT_ENGINE's value or NULL. */
-void dh_engine_start(const char *where);
-/* In the thread that is about to create the first other one: everything from here on is explored. Comes back once per
- * schedule, when that creation was chosen. */
+/* In main, before it creates the first thread: everything from here on is explored. Returns once per schedule, when
+ * that creation was chosen. */
 void dh_engine_begin(const struct dh_step *create);
-/* The engine's own life, on its stack; ends with the process. */
+/* The main loop, on the engine's stack; ends with the process. */
 void dh_engine_loop(void);
-/* From its beginning, with the memory it had. */
+/* Discards all the strategy knows and starts it again. */
 void dh_engine_restart_strategy(void);
-/* No more; ends the process. */
+/* The search is over: ends the process. */
 __attribute__((noreturn)) void dh_engine_finish(enum dh_engine_state state);
-/* The one schedule that kernel threads go through ended: keeps what came of it; the process may go on to its end. */
+/* The one schedule of serial threads ended: records it; the process goes on to its own end. */
 void dh_engine_conclude(void);
-/* The same, with words: "cannot explore: ...". */
+/* Ends the process with state CANNOT and this text. */
 __attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char *fmt, ...);
-/* Ends the schedule from wherever the program is. */
+/* Ends the schedule from any task. */
 __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
-/* With kernel threads this comes back: the process goes on to its end. */
-void dh_engine_exited(int status);
-/* A child is not explored. */
-void dh_engine_forked(void);
-/* At the end of the process, when no thread was ever created. */
-void dh_engine_ended_alone(void);
+/* With serial threads this returns: the process goes on to its end. */
+void dh_engine_program_exits(int status);
+/* At the end of a process that created no thread. */
+void dh_engine_ended_without_threads(void);
 
-/* With kernel threads, of a task that parks: is it the one that goes on, too, by the schedule that is replayed? Then
- * that is decided where it runs, and nobody has to be woken. */
-bool dh_engine_same_goes_on(struct dh_task *t);
+/* Replay with serial threads: does the schedule go on with the task that parks? Then it just continues, without a
+ * context switch to the engine. */
+bool dh_engine_replay_continues(struct dh_task *t);
 
 /* ---- park.c ---- */
 
-/* Waits until the strategy chooses the current task for this step; answers the alternative. Afterwards the step is
- * executed by the caller, undisturbed. */
+/* Waits until the strategy chooses the current task for this step; returns the alternative. The caller then executes
+ * the step; no other task runs meanwhile. */
 uint32_t dh_engine_park(const struct dh_step *step);
-/* The same for what is not a memory access: flags, object and second as in struct dh_step; the place is the call's.
- * `ways` NULL: it can always go on, in one way. */
-uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
-                      dh_engine_ways *ways);
-/* What the current step turned out to be: it changed nothing. */
-static inline void dh_engine_in_vain(void);
-/* The place that instrumented code announced for the call it makes; 0: none, or it was asked for before. */
+/* The same for synchronisation: flags, object and second as in struct dh_step; the place is the call's.
+ * `alternatives` NULL: one, always enabled. */
+uint32_t dh_engine_park_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
+                           dh_engine_alternatives *alternatives);
+/* The current step changed nothing: a try that failed, a timeout. */
+static inline void dh_engine_step_failed(void);
+/* The place that instrumented code set for the call it makes, once; 0: none. */
 uint32_t dh_engine_call_place(void);
 static inline struct dh_step *dh_task_step(const struct dh_task *t)
 {
@@ -221,7 +219,7 @@ static inline struct dh_task *dh_engine_self(void)
     return dh_engine->current;
 }
 
-static inline void dh_engine_in_vain(void)
+static inline void dh_engine_step_failed(void)
 {
     dh_engine->executed.flags |= DH_STEP_FAILED;
 }
@@ -230,50 +228,50 @@ static inline void dh_engine_in_vain(void)
 
 bool dh_tasks_init(void);
 
-/* ---- children.c ---- */
+/* ---- system/process.c ---- */
 
-bool dh_children_init(void);
+bool dh_commands_init(void);
 /* The system call wait4. */
-long dh_children_wait(long number, const long a[6]);
+long dh_commands_wait4(long number, const long a[6]);
 
 /* ---- keep.c ---- */
 
-/* `shared`: with children, too. */
+/* `shared`: with child processes, too. */
 bool dh_keep_init(struct dh_engine **out, bool shared);
-/* Zeroed, aligned to 64; NULL: no more. */
+/* Zeroed, aligned to 64; NULL: exhausted. */
 void *dh_keep_alloc(size_t n);
-/* For stacks: not restored either, but each process has its own. */
+/* For stacks: the same, but private to each process. */
 void *dh_keep_private(size_t n);
 bool dh_keep_contains(uintptr_t address);
 
-/* ---- callers.c ---- */
+/* ---- call_stacks.c ---- */
 
-/* Fills in as many as there are. */
-void dh_callers(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
-void dh_image_is(struct dh_engine_found *f);
+/* Return addresses of the task's shadow stack, innermost first, as many as there are. */
+void dh_call_stack_copy(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
+void dh_call_stack_set_image(struct dh_engine_found *f);
 
-/* ---- found.c ---- */
+/* ---- found_ends.c ---- */
 
-void dh_found_init(void);
-/* Keeps the present schedule as one that leads to `kind`; `parties` are task indices. */
-void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t n);
-/* The same for two accesses that are not parked. */
-void dh_found_pair(enum dh_engine_end kind, const struct dh_engine_party pair[2]);
-void dh_found_parties(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n);
-void dh_found_text(const char *text);
+void dh_found_ends_init(void);
+/* Records the present schedule as one that leads to `kind`; `parties` are indices of parked tasks. */
+void dh_found_ends_record_tasks(enum dh_engine_end kind, const uint32_t *parties, uint32_t n);
+/* The same for accesses at which no task is parked. */
+void dh_found_ends_record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n);
+/* Text of the ends that follow: an assertion, a use after free. */
+void dh_found_ends_set_text(const char *text);
 
-/* ---- values.c ---- */
+/* ---- access_values.c ---- */
 
-/* What memory holds there; asked for in a way that cannot fail on the program's wild pointers. */
-uint64_t dh_value_at(uint64_t address, uint32_t size);
-/* The task is about to make the access that it was chosen for, or has made it. */
-void dh_values_before(const struct dh_task *t, const void *address, size_t size);
-void dh_values_after(const struct dh_task *t, const void *address, size_t size);
+/* Memory at the address, read by the kernel, so that wild pointers do no harm. */
+uint64_t dh_access_value_read(uint64_t address, uint32_t size);
+/* Around the access that the task was chosen for. */
+void dh_access_values_before(const struct dh_task *t, const void *address, size_t size);
+void dh_access_values_after(const struct dh_task *t, const void *address, size_t size);
 
-/* ---- occurrences.c ---- */
+/* ---- occurrence_counts.c: how often each task came to each place in this schedule ---- */
 
-bool dh_occurrences_init(void);
-void dh_occurrences_reset(void);
-uint32_t dh_occurrences_next(uint32_t task, uint32_t place);
+bool dh_occurrence_counts_init(void);
+void dh_occurrence_counts_reset(void);
+uint32_t dh_occurrence_counts_next(uint32_t task, uint32_t place);
 
 #endif

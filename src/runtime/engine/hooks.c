@@ -1,4 +1,4 @@
-/* The exact hooks: accesses of instrumented code, visible or not. */
+/* The exact hooks, around every access of instrumented code: visible ones park, the others are only checked. */
 #include "runtime/core/public_hooks.h"
 
 #include "event/site.h"
@@ -6,14 +6,13 @@
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/livelock.h"
-#include "runtime/engine/ordering.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/quarantine.h"
-#include "runtime/engine/spinning.h"
-#include "runtime/race/history.h"
+#include "runtime/engine/spin_loops.h"
 
-enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
+enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xF, WHAT_SIZE_SHIFT = 16, INVISIBLE_MOST = 20000 };
 
 static const struct {
     uint8_t kind;
@@ -36,11 +35,11 @@ static inline bool is_visible(const struct dh_engine *e, unsigned op, uint32_t p
            e->flags & DH_ENGINE_ALL_VISIBLE;
 }
 
-/* Who never comes to anything visible may be waiting for somebody else in a loop. */
-static void too_quiet(struct dh_task *t, uint32_t place)
+/* A task with no visible operation for long may wait for another one in a loop. */
+static void yield_at(struct dh_task *t, uint32_t place)
 {
     struct dh_step s = {.kind = DH_STEP_YIELD, .site = place, .object = 1};
-    t->quiet = 0;
+    t->invisible_accesses = 0;
     dh_engine_park(&s);
 }
 
@@ -68,7 +67,7 @@ static struct dh_step step_of(const void *addr, const void *src, size_t size, ui
     };
 }
 
-/* With an adversary: of the accesses at a place that are many, only some are steps. */
+/* With an adversary, only a sample of the accesses at busy places are steps. */
 static __attribute__((noinline)) bool is_sampled(const void *addr, const void *src, size_t size, uint32_t what,
                                                  uint32_t place)
 {
@@ -76,15 +75,15 @@ static __attribute__((noinline)) bool is_sampled(const void *addr, const void *s
     return dh_adversary_samples(&s);
 }
 
-static void let_adversary(const struct dh_step *s, uint32_t alternative)
+static void adversary_before(const struct dh_step *s, uint32_t alternative)
 {
     dh_adversary_before(s, alternative);
-    dh_engine->after |= dh_adversary_state->making;
+    dh_engine->wants_after |= dh_adversary_bounds->access_pending;
 }
 
 /* `around`: __dh_after follows. */
-static __attribute__((noinline)) void visible(struct dh_task *t, const void *addr, const void *src, size_t size,
-                                              uint32_t what, uint32_t place, bool around)
+static __attribute__((noinline)) void visible_access(struct dh_task *t, const void *addr, const void *src, size_t size,
+                                                     uint32_t what, uint32_t place, bool around)
 {
     struct dh_engine *e = dh_engine;
     struct dh_step s = step_of(addr, src, size, what, place);
@@ -92,39 +91,39 @@ static __attribute__((noinline)) void visible(struct dh_task *t, const void *add
     if (adversary)
         dh_adversary_prepare(&s);
     if (adversary && dh_adversary_serves(&s))
-        e->ways[t->index] = e->picks ? NULL : dh_adversary_ways;
+        e->alternatives[t->index] = e->heuristic_picks ? NULL : dh_adversary_alternatives;
     uint32_t alternative = dh_engine_park(&s);
-    e->after = e->values || (what & WHAT_OP) == DH_OP_ATOMIC_CAS;
+    e->wants_after = e->values || (what & WHAT_OP) == DH_OP_ATOMIC_CAS;
     s.occurrence = dh_task_step(t)->occurrence;
     if (adversary)
-        let_adversary(&s, alternative);
+        adversary_before(&s, alternative);
     if (e->values)
-        dh_values_before(t, addr, size);
+        dh_access_values_before(t, addr, size);
     if (place < e->n_visible && e->visible[place] & ~DH_ENGINE_VISIBLE)
         dh_atomic_sections_access(dh_task_step(t), e->visible[place]);
     if ((what & WHAT_OP) == DH_OP_ATOMIC_CAS)
-        t->before = value_at(addr, size);
+        t->cas_before = value_at(addr, size);
 }
 
-static __attribute__((noinline)) void look_at(struct dh_task *t, const void *addr, const void *src, size_t size,
-                                              uint32_t what, uint32_t place, bool around)
+static __attribute__((noinline)) void invisible_access(struct dh_task *t, const void *addr, const void *src,
+                                                       size_t size, uint32_t what, uint32_t place, bool around)
 {
     struct dh_step s = step_of(addr, src, size, what, place);
     if (dh_adversary_is_on())
         dh_adversary_flush(&s);
-    dh_ordering_access(&s);
+    dh_hb_check_access(&s);
     if (!around || !dh_adversary_is_on())
         return;
     bool serves = dh_adversary_serves(&s);
     if (!serves && !dh_adversary_is_near(&s))
         return;
-    dh_ordering_executed();
+    dh_hb_check_executed();
     s.occurrence = UINT32_MAX;
-    let_adversary(&s, serves && dh_engine->flags & DH_ENGINE_INLINE ? dh_adversary_pick(t->index, &s) : 0);
-    dh_adversary_unseen();
+    adversary_before(&s, serves && dh_engine->flags & DH_ENGINE_INLINE ? dh_adversary_pick(t->index, &s) : 0);
+    dh_adversary_access_unscheduled();
 }
 
-/* What is not visible is most of what a program does: little may be done for it. */
+/* The hot path: most accesses are invisible. */
 static inline void before(const void *addr, const void *src, size_t size, uint32_t what, uint32_t place, bool around)
 {
     struct dh_engine *e = dh_engine;
@@ -133,33 +132,33 @@ static inline void before(const void *addr, const void *src, size_t size, uint32
     if (!t)
         return;
     if (is_visible(e, op, place) && (!around || !dh_adversary_is_on() || is_sampled(addr, src, size, what, place))) {
-        visible(t, addr, src, size, what, place, around);
+        visible_access(t, addr, src, size, what, place, around);
     } else {
         t->last_place = place;
         e->operations++;
-        if (++t->quiet > QUIET_MOST)
-            too_quiet(t, place);
-        dh_spinning_went_on(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
-        if (e->orders)
-            look_at(t, addr, src, size, what, place, around);
+        if (++t->invisible_accesses > INVISIBLE_MOST)
+            yield_at(t, place);
+        dh_spin_loops_passed(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
+        if (e->sees_invisible)
+            invisible_access(t, addr, src, size, what, place, around);
     }
-    dh_freed_check((uintptr_t)addr, size);
+    dh_quarantine_check_access((uintptr_t)addr, size);
 }
 
 void dh_engine_library_access(const void *at, size_t size, bool writes)
 {
     const struct dh_task *t = dh_engine->current;
     uint32_t place = __dh_thread.place;
-    if (!size || !t || at == t->said[0] || at == t->said[1])
+    if (!size || !t || at == t->announced[0] || at == t->announced[1])
         return;
     if (dh_adversary_is_on())
-        dh_adversary_library(at, size);
+        dh_adversary_before_library(at, size);
     before(at, NULL, size, writes ? DH_OP_WRITE : DH_OP_READ, place == DH_PLACE_NONE ? 0 : place, false);
     if (writes)
         dh_adversary_forget((uintptr_t)at, size);
 }
 
-/* Not a step of its own: it only orders. */
+/* A fence is no step: it only orders. */
 void dh_engine_fence(uint32_t order, uint32_t place)
 {
     struct dh_step s = {.kind = DH_STEP_FENCE, .order = (uint8_t)order, .site = place};
@@ -167,7 +166,7 @@ void dh_engine_fence(uint32_t order, uint32_t place)
         return;
     if (dh_adversary_is_on())
         dh_adversary_flush(&s);
-    dh_ordering_fence(&s);
+    dh_hb_check_fence(&s);
 }
 
 void dh_before(void *addr, uint32_t what, uint32_t place);
@@ -177,7 +176,7 @@ void dh_before(void *addr, uint32_t what, uint32_t place)
         before(addr, NULL, what >> WHAT_SIZE_SHIFT, what, place, true);
 }
 
-DH_RECURRENCE_ENTRY("__dh_before", "", "dh_before");
+DH_LIVELOCK_ENTRY("__dh_before", "", "dh_before");
 
 void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
 {
@@ -185,22 +184,22 @@ void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, u
         return;
     before(dst, src, size, what, place, true);
     if (dh_engine->current) {
-        dh_engine->current->said[0] = dst;
-        dh_engine->current->said[1] = src;
+        dh_engine->current->announced[0] = dst;
+        dh_engine->current->announced[1] = src;
     }
 }
 
 void __dh_after(void *addr, uint32_t what, uint32_t place)
 {
     (void)place;
-    if (!dh_engine_on || !dh_engine->after)
+    if (!dh_engine_on || !dh_engine->wants_after)
         return;
-    dh_engine->after = false;
+    dh_engine->wants_after = false;
     const struct dh_task *t = dh_engine->current;
     if (dh_engine->values && t)
-        dh_values_after(t, addr, what >> WHAT_SIZE_SHIFT);
-    /* A compare-exchange that changed nothing is as one that failed. */
-    if (t && (what & WHAT_OP) == DH_OP_ATOMIC_CAS && t->before == value_at(addr, what >> WHAT_SIZE_SHIFT))
+        dh_access_values_after(t, addr, what >> WHAT_SIZE_SHIFT);
+    /* A compare-exchange that changed nothing counts as failed. */
+    if (t && (what & WHAT_OP) == DH_OP_ATOMIC_CAS && t->cas_before == value_at(addr, what >> WHAT_SIZE_SHIFT))
         dh_engine->executed.flags &= (uint16_t)~DH_STEP_WRITES;
     if (t)
         dh_adversary_after();
@@ -211,7 +210,7 @@ void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, ui
     (void)dst, (void)src, (void)size, (void)what, (void)place;
     if (!dh_engine_on || !dh_engine->current)
         return;
-    dh_engine->after = false;
-    dh_engine->current->said[0] = dh_engine->current->said[1] = NULL;
+    dh_engine->wants_after = false;
+    dh_engine->current->announced[0] = dh_engine->current->announced[1] = NULL;
     dh_adversary_after();
 }

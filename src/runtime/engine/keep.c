@@ -1,8 +1,8 @@
-/* Memory that restore leaves alone: one reservation, handed out from its beginning, so that the program's own mappings
- * come to lie where they would without it, in every schedule. */
+/* KEEP memory, which restore leaves alone: one reservation, allocated from its beginning, so that the program's own
+ * mappings get the same addresses in every schedule. */
 #include "runtime/engine/engine.h"
 
-#include "runtime/core/raw_syscall.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <sys/mman.h>
 

@@ -4,61 +4,61 @@
 
 enum { STACK_MOST = 1 << 18 };
 
-/* Of the last entry; tasks run one at a time. */
+/* Registers at the latest entry; tasks run one at a time. */
 struct entry {
-    uint64_t kept[6]; /* registers that calls keep */
-    uintptr_t sp;     /* 0: taken */
+    uint64_t kept[6]; /* callee-saved registers */
+    uintptr_t sp;     /* 0: used already */
 };
 
-extern uint8_t dh_recurrence_watches;
-extern struct entry dh_recurrence_entry;
-__attribute__((visibility("hidden"))) uint8_t dh_recurrence_watches;
-__attribute__((visibility("hidden"))) struct entry dh_recurrence_entry;
+extern uint8_t dh_livelock_watches;
+extern struct entry dh_livelock_entry;
+__attribute__((visibility("hidden"))) uint8_t dh_livelock_watches;
+__attribute__((visibility("hidden"))) struct entry dh_livelock_entry;
 
-void dh_recurrence_watch(struct dh_engine *e)
+void dh_livelock_watch(struct dh_engine *e)
 {
     for (uint32_t i = 0; i < e->n_tasks; i++)
-        e->tasks[i].recurrence = (struct dh_recurrence){0};
-    dh_recurrence_entry.sp = 0;
-    dh_recurrence_watches = 1;
+        e->tasks[i].livelock = (struct dh_livelock_state){0};
+    dh_livelock_entry.sp = 0;
+    dh_livelock_watches = 1;
 }
 
-void dh_recurrence_stop(void)
+void dh_livelock_stop(void)
 {
-    dh_recurrence_watches = 0;
+    dh_livelock_watches = 0;
 }
 
-bool dh_recurrence_is_watching(void)
+bool dh_livelock_is_watching(void)
 {
-    return dh_recurrence_watches;
+    return dh_livelock_watches;
 }
 
-static uint64_t add(uint64_t hash, uint64_t word)
+static uint64_t hash_add(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 29;
 }
 
-/* 0: not known. */
-static uint64_t state_now(const struct entry *entry, uint32_t place)
+/* Hash of the state; 0: unknown. */
+static uint64_t state_hash(const struct entry *entry, uint32_t place)
 {
     uintptr_t high = __dh_thread.stack_high, here = (uintptr_t)__builtin_frame_address(0);
     if (entry->sp <= here || entry->sp >= high || entry->sp & 7 || high - entry->sp > STACK_MOST)
         return 0;
-    uint64_t hash = add(1, place);
+    uint64_t hash = hash_add(1, place);
     for (unsigned i = 0; i < sizeof entry->kept / sizeof *entry->kept; i++)
-        hash = add(hash, entry->kept[i]);
+        hash = hash_add(hash, entry->kept[i]);
     for (const volatile uint64_t *at = (const uint64_t *)entry->sp; (uintptr_t)(at + 1) <= high; at++)
-        hash = add(hash, *at);
+        hash = hash_add(hash, *at);
     return hash ? hash : 1;
 }
 
-/* With marks further and further apart (Brent's way), whatever comes before the circle, and however long that is. */
-void dh_recurrence_look(struct dh_task *t)
+/* Brent's cycle detection: marks at growing distances find a cycle of any length after any prefix. */
+void dh_livelock_check_task(struct dh_task *t)
 {
-    struct dh_recurrence *r = &t->recurrence;
-    uint64_t state = state_now(&dh_recurrence_entry, dh_task_step(t)->site);
-    dh_recurrence_entry.sp = 0;
+    struct dh_livelock_state *r = &t->livelock;
+    uint64_t state = state_hash(&dh_livelock_entry, dh_task_step(t)->site);
+    dh_livelock_entry.sp = 0;
     if (!state || r->recurs)
         return;
     r->recurs = state == r->mark;
@@ -68,10 +68,10 @@ void dh_recurrence_look(struct dh_task *t)
     }
 }
 
-bool dh_recurrence_of_all(const struct dh_engine *e)
+bool dh_livelock_of_all(const struct dh_engine *e)
 {
     for (uint32_t i = 0; i < e->n_tasks; i++)
-        if (!e->actors[i].ended && e->actors[i].enabled && !e->tasks[i].recurrence.recurs)
+        if (!e->actors[i].ended && e->actors[i].enabled && !e->tasks[i].livelock.recurs)
             return false;
     return true;
 }

@@ -1,35 +1,34 @@
-/* Who gives way for ever? Layer: runtime. A task that only reads, and comes back to a state it was in (registers, and
- * the stack from its own frame upwards), comes back to it for ever unless another one does something. A loop that
- * counts never does, and may well end. */
+/* Livelock detection. Layer: runtime. A task that only reads and comes back to an earlier state (callee-saved registers
+ * and stack) does so for ever unless another task writes. A loop that counts never does, and may end. */
 #ifndef DH_RUNTIME_ENGINE_LIVELOCK_H
 #define DH_RUNTIME_ENGINE_LIVELOCK_H
 
 #include "runtime/engine/engine.h"
 
-/* From now on states are compared; before it, or after somebody got on, nothing is known. */
-void dh_recurrence_watch(struct dh_engine *e);
-void dh_recurrence_stop(void);
-bool dh_recurrence_is_watching(void);
-/* By the task itself, where it parks. */
-void dh_recurrence_look(struct dh_task *t);
-/* All that could go on have come back to where they were. */
-bool dh_recurrence_of_all(const struct dh_engine *e);
+/* From now on states of parking tasks are compared. */
+void dh_livelock_watch(struct dh_engine *e);
+void dh_livelock_stop(void);
+bool dh_livelock_is_watching(void);
+/* By the task itself, when it parks. */
+void dh_livelock_check_task(struct dh_task *t);
+/* All enabled tasks came back to an earlier state. */
+bool dh_livelock_of_all(const struct dh_engine *e);
 
-/* Defines `name`, which leaves for dh_recurrence_look how it was called, and goes on to `function`. */
-#define DH_RECURRENCE_ENTRY(name, visibility, function)                                                                \
+/* Defines `name`, which saves registers and stack pointer for dh_livelock_check_task and jumps to `function`. */
+#define DH_LIVELOCK_ENTRY(name, visibility, function)                                                                  \
     __asm__(".text\n"                                                                                                  \
             ".globl " name "\n" visibility ".type " name ", @function\n"                                               \
             "" name ":\n"                                                                                              \
             ".cfi_startproc\n"                                                                                         \
-            "cmpb $0, dh_recurrence_watches(%rip)\n"                                                                   \
+            "cmpb $0, dh_livelock_watches(%rip)\n"                                                                     \
             "je " function "\n"                                                                                        \
-            "mov %rbx, dh_recurrence_entry(%rip)\n"                                                                    \
-            "mov %rbp, dh_recurrence_entry+8(%rip)\n"                                                                  \
-            "mov %r12, dh_recurrence_entry+16(%rip)\n"                                                                 \
-            "mov %r13, dh_recurrence_entry+24(%rip)\n"                                                                 \
-            "mov %r14, dh_recurrence_entry+32(%rip)\n"                                                                 \
-            "mov %r15, dh_recurrence_entry+40(%rip)\n"                                                                 \
-            "mov %rsp, dh_recurrence_entry+48(%rip)\n"                                                                 \
+            "mov %rbx, dh_livelock_entry(%rip)\n"                                                                      \
+            "mov %rbp, dh_livelock_entry+8(%rip)\n"                                                                    \
+            "mov %r12, dh_livelock_entry+16(%rip)\n"                                                                   \
+            "mov %r13, dh_livelock_entry+24(%rip)\n"                                                                   \
+            "mov %r14, dh_livelock_entry+32(%rip)\n"                                                                   \
+            "mov %r15, dh_livelock_entry+40(%rip)\n"                                                                   \
+            "mov %rsp, dh_livelock_entry+48(%rip)\n"                                                                   \
             "jmp " function "\n"                                                                                       \
             ".cfi_endproc\n"                                                                                           \
             ".size " name ", .-" name "\n")

@@ -1,11 +1,11 @@
 #include "runtime/engine/outcome.h"
 
-#include "event/printed.h"
-#include "runtime/engine/system/raw.h"
+#include "event/output_digest.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/interpose/real.h"
 
 static struct outcome {
-    struct dh_printed streams[2];
+    struct dh_output_digest streams[2];
 } *outcome;
 
 static bool is_wanted(void)
@@ -24,9 +24,9 @@ void dh_outcome_begin(void)
     *outcome = (struct outcome){0};
 }
 
-static void add(unsigned stream, const void *at, size_t n)
+static void add_output(unsigned stream, const void *at, size_t n)
 {
-    dh_printed_add(&outcome->streams[stream], at, n, stream == 1);
+    dh_output_digest_add(&outcome->streams[stream], at, n, stream == 1);
 }
 
 void dh_outcome_call(long number, const long a[6])
@@ -35,10 +35,10 @@ void dh_outcome_call(long number, const long a[6])
         return;
     unsigned s = (unsigned)a[0] - 1;
     if (number == SYS_write)
-        add(s, (const void *)a[1], (size_t)a[2]);
+        add_output(s, (const void *)a[1], (size_t)a[2]);
     else if (number == SYS_writev)
         for (long i = 0; i < a[2]; i++)
-            add(s, ((void *const *)a[1])[2 * i], ((const size_t *)a[1])[2 * i + 1]);
+            add_output(s, ((void *const *)a[1])[2 * i], ((const size_t *)a[1])[2 * i + 1]);
 }
 
 void dh_outcome_flush(void)
@@ -50,8 +50,8 @@ void dh_outcome_flush(void)
 struct dh_engine_outcome dh_outcome_now(void)
 {
     return (struct dh_engine_outcome){.status = dh_engine->status,
-                                      .output = dh_printed_sum(outcome->streams[0]),
-                                      .errors = dh_printed_sum(outcome->streams[1])};
+                                      .output = dh_output_digest_sum(outcome->streams[0]),
+                                      .errors = dh_output_digest_sum(outcome->streams[1])};
 }
 
 static struct dh_engine_outcome *find(const struct dh_engine_outcome *o)
@@ -79,9 +79,8 @@ static void collect(const struct dh_engine_outcome *o)
     known->times++;
 }
 
-/* What a stream comes to does not count where the tool found it to be another in every run: then all have UINT64_MAX.
- */
-static void leave_out(struct dh_engine_outcome *o)
+/* A stream that differs in every run does not count: then all outcomes have UINT64_MAX. */
+static void ignore_varying(struct dh_engine_outcome *o)
 {
     const struct dh_engine_outcome *first = &dh_engine->control->outcomes[0];
     if (!dh_engine->control->n_outcomes)
@@ -100,7 +99,7 @@ void dh_outcome_end(void)
         return;
     if (e->flags & DH_ENGINE_COLLECT)
         collect(&o);
-    leave_out(&o);
+    ignore_varying(&o);
     if (e->flags & DH_ENGINE_JUDGE && !find(&o))
         e->end = DH_ENGINE_WRONG;
 }

@@ -1,19 +1,18 @@
 #include "runtime/engine/quarantine.h"
 
-#include "runtime/core/print.h"
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/coroutine.h"
-#include "runtime/engine/ordering.h"
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/primitives/primitives.h"
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/interpose/real.h"
+#include "runtime/platform/print.h"
 
-/* Of large blocks only so many bytes are asked about when they are freed. */
 enum {
-    ASKED_FIRST = 16,
-    ASKED_EVERY = 256,
-    STACK_ASKED = 4096,
-    CHECKED_MOST = 16 << 10,
+    CHECKED_FIRST = 16,      /* schedules in which the ends of threads are checked for races, */
+    CHECKED_EVERY = 256,     /* and then one in so many */
+    STACK_CHECKED = 4096,    /* bytes */
+    CHECKED_MOST = 16 << 10, /* bytes of a block that is freed */
     FORGOTTEN_MOST = 1 << 20,
     BLOCKS = 8192,
     BYTES_MOST = 256 << 20
@@ -24,35 +23,35 @@ struct block {
     uint32_t thread, place;
 };
 
-/* By address; the bounds spare most accesses the search. */
-static struct freed {
+/* By address; most accesses lie outside of the bounds. */
+static struct quarantine {
     uintptr_t low, high;
     size_t bytes;
     unsigned n;
     struct block blocks[BLOCKS];
-} *freed;
+} *quarantine;
 
-bool dh_freed_init(void)
+bool dh_quarantine_init(void)
 {
-    freed = dh_keep_alloc(sizeof *freed);
-    return freed;
+    quarantine = dh_keep_alloc(sizeof *quarantine);
+    return quarantine;
 }
 
-void dh_freed_begin(void)
+void dh_quarantine_begin(void)
 {
-    freed->n = 0;
-    freed->bytes = 0;
-    freed->low = UINTPTR_MAX;
-    freed->high = 0;
+    quarantine->n = 0;
+    quarantine->bytes = 0;
+    quarantine->low = UINTPTR_MAX;
+    quarantine->high = 0;
 }
 
-/* The first that ends above. */
+/* The first block that ends above. */
 static unsigned position(uintptr_t at)
 {
-    unsigned low = 0, high = freed->n;
+    unsigned low = 0, high = quarantine->n;
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (freed->blocks[middle].high <= at)
+        if (quarantine->blocks[middle].high <= at)
             low = middle + 1;
         else
             high = middle;
@@ -60,28 +59,28 @@ static unsigned position(uintptr_t at)
     return low;
 }
 
-static void found(const struct block *b, uint32_t place, const char *what)
+static void end_with(const struct block *b, uint32_t place, const char *what)
 {
     char text[DH_ENGINE_TEXT];
     dh_print_text(text, sizeof text, "%s: freed by thread %u at place %u", what, b->thread, b->place);
-    dh_found_text(text);
+    dh_found_ends_set_text(text);
     dh_engine_self()->last_place = place;
     dh_engine_end_schedule(DH_ENGINE_FREED);
 }
 
-static void keep(uintptr_t low, size_t size, uint32_t place)
+static void add_block(uintptr_t low, size_t size, uint32_t place)
 {
     unsigned at = position(low);
-    for (unsigned i = freed->n++; i > at; i--)
-        freed->blocks[i] = freed->blocks[i - 1];
-    freed->blocks[at] = (struct block){low, low + size, dh_engine_self()->index, place};
-    freed->bytes += size;
-    freed->low = low < freed->low ? low : freed->low;
-    freed->high = low + size > freed->high ? low + size : freed->high;
+    for (unsigned i = quarantine->n++; i > at; i--)
+        quarantine->blocks[i] = quarantine->blocks[i - 1];
+    quarantine->blocks[at] = (struct block){low, low + size, dh_engine_self()->index, place};
+    quarantine->bytes += size;
+    quarantine->low = low < quarantine->low ? low : quarantine->low;
+    quarantine->high = low + size > quarantine->high ? low + size : quarantine->high;
 }
 
-/* A visible step only where the call was found to matter. */
-static void step(uintptr_t low, size_t size, uint32_t place)
+/* A visible step only at visible places. */
+static void free_step(uintptr_t low, size_t size, uint32_t place)
 {
     struct dh_engine *e = dh_engine;
     struct dh_step s = {.kind = DH_STEP_FREE,
@@ -93,96 +92,94 @@ static void step(uintptr_t low, size_t size, uint32_t place)
         dh_engine_park(&s);
     else {
         s.size = s.size > CHECKED_MOST ? CHECKED_MOST : s.size;
-        dh_ordering_access(&s);
+        dh_hb_check_access(&s);
     }
 }
 
-static void drop(uintptr_t low, uintptr_t high)
+static void remove_blocks(uintptr_t low, uintptr_t high)
 {
     unsigned to = 0;
-    for (unsigned i = 0; i < freed->n; i++)
-        if (freed->blocks[i].high <= low || freed->blocks[i].low >= high)
-            freed->blocks[to++] = freed->blocks[i];
-    freed->n = to;
+    for (unsigned i = 0; i < quarantine->n; i++)
+        if (quarantine->blocks[i].high <= low || quarantine->blocks[i].low >= high)
+            quarantine->blocks[to++] = quarantine->blocks[i];
+    quarantine->n = to;
 }
 
-/* Steps of their own if place 0 is visible. Else whether somebody uses them unordered is asked in few schedules only:
- * there are many bytes to ask about. */
-static void give_up(const struct dh_task *t, uintptr_t low, size_t size)
+/* Visible steps if place 0 is visible. Else they are checked for races in few schedules only: there are many bytes. */
+static void free_of_task(const struct dh_task *t, uintptr_t low, size_t size)
 {
     struct dh_step s = {.kind = DH_STEP_FREE, .flags = DH_STEP_WRITES, .object = low, .size = (uint32_t)size};
     if (!dh_engine->n_visible || !dh_engine->visible[0]) {
-        dh_ordering_access(&s);
+        dh_hb_check_access(&s);
         return;
     }
     dh_engine_park(&s);
-    if (freed->n < BLOCKS)
-        keep(low, size, t->last_place);
+    if (quarantine->n < BLOCKS)
+        add_block(low, size, t->last_place);
 }
 
-void dh_freed_task_ends(const struct dh_task *t)
+void dh_quarantine_task_ends(const struct dh_task *t)
 {
     size_t variables = dh_tls_size();
     uint64_t number = dh_engine->control->progress.schedules;
     bool visible = dh_engine->n_visible && dh_engine->visible[0];
-    if (t->index == 0 || (!visible && number >= ASKED_FIRST && number % ASKED_EVERY))
+    if (t->index == 0 || (!visible && number >= CHECKED_FIRST && number % CHECKED_EVERY))
         return;
     if (variables)
-        give_up(t, t->fs - variables, variables);
-    if (!t->own_stack && !dh_engine->carrier->is_kernel && !visible)
-        give_up(t, (uintptr_t)t->stack + t->stack_size - STACK_ASKED, STACK_ASKED);
+        free_of_task(t, t->fs - variables, variables);
+    if (!t->user_stack && !dh_engine->carrier->is_kernel && !visible)
+        free_of_task(t, (uintptr_t)t->stack + t->stack_size - STACK_CHECKED, STACK_CHECKED);
 }
 
-/* Of thread-local storage what lies below the thread pointer: above it is libc's own record, which whoever joins reads.
- */
-void dh_freed_task_ended(const struct dh_task *t)
+/* Of thread-local storage what lies below the thread pointer: above it is libc's own record, which a joiner reads. */
+void dh_quarantine_task_ended(const struct dh_task *t)
 {
     size_t variables = dh_tls_size();
-    if (t->index == 0 || freed->n + 2 > BLOCKS)
+    if (t->index == 0 || quarantine->n + 2 > BLOCKS)
         return;
     if (variables && !(dh_engine->n_visible && dh_engine->visible[0]))
-        keep(t->fs - variables, variables, t->last_place);
-    if (!t->own_stack && !dh_engine->carrier->is_kernel)
-        keep((uintptr_t)t->stack, t->stack_size, t->last_place);
+        add_block(t->fs - variables, variables, t->last_place);
+    if (!t->user_stack && !dh_engine->carrier->is_kernel)
+        add_block((uintptr_t)t->stack, t->stack_size, t->last_place);
 }
 
-void dh_freed_task_begins(const struct dh_task *t)
+void dh_quarantine_task_begins(const struct dh_task *t)
 {
-    if (dh_engine->carrier->is_kernel && freed->n)
-        drop((uintptr_t)t->stack, t->fs);
+    if (dh_engine->carrier->is_kernel && quarantine->n)
+        remove_blocks((uintptr_t)t->stack, t->fs);
 }
 
-bool dh_freed_take(void *at)
+bool dh_quarantine_free(void *at)
 {
     uintptr_t low = (uintptr_t)at;
     if (!dh_engine->current)
         return false;
     uint32_t place = dh_engine_call_place();
     size_t size = dh_real.malloc_usable_size(at);
-    step(low, size, place);
+    free_step(low, size, place);
     unsigned i = position(low);
-    if (i < freed->n && freed->blocks[i].low == low)
-        found(&freed->blocks[i], place, "freed twice");
-    if (freed->n == BLOCKS || freed->bytes + size > BYTES_MOST)
+    if (i < quarantine->n && quarantine->blocks[i].low == low)
+        end_with(&quarantine->blocks[i], place, "freed twice");
+    if (quarantine->n == BLOCKS || quarantine->bytes + size > BYTES_MOST)
         return false;
-    keep(low, size, place);
+    add_block(low, size, place);
     dh_adversary_forget(low, size);
     return true;
 }
 
-void dh_freed_allocated(const void *at, size_t size)
+void dh_quarantine_allocated(const void *at, size_t size)
 {
     dh_adversary_forget((uintptr_t)at, size);
-    /* Larger ones are mappings of their own, new in every schedule. */
+    /* Larger blocks are mappings of their own, new in every schedule. */
     if (size < FORGOTTEN_MOST)
-        dh_ordering_forget((uintptr_t)at, size);
+        dh_hb_check_forget((uintptr_t)at, size);
 }
 
-void dh_freed_check(uintptr_t at, size_t size)
+void dh_quarantine_check_access(uintptr_t at, size_t size)
 {
-    if (at >= freed->high || at + size <= freed->low)
+    if (at >= quarantine->high || at + size <= quarantine->low)
         return;
     unsigned i = position(at);
-    if (i < freed->n && freed->blocks[i].low < at + size)
-        found(&freed->blocks[i], dh_engine_self()->last_place, "used");
+    if (i < quarantine->n && quarantine->blocks[i].low < at + size)
+        end_with(&quarantine->blocks[i], dh_engine_self()->last_place, "used");
 }

@@ -1,10 +1,10 @@
-/* Threads as the kernel's own, of which the one that has the baton runs. The engine is a thread that is none of libc's.
- */
+/* Every thread waits at a futex word of its own, and so does the engine, which is a kernel thread that libc does not
+ * know. */
 #include "runtime/engine/serial_threads.h"
 
 #include "runtime/core/frames.h"
 #include "runtime/core/thread_state.h"
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/task.h"
 #include "runtime/engine/watchdog.h"
@@ -17,44 +17,44 @@
 
 enum { ENGINE_STACK = 1 << 20 };
 
-static void give(uint32_t *baton)
+static void let_run(uint32_t *word)
 {
-    __atomic_store_n(baton, 1, __ATOMIC_RELEASE);
-    dh_raw(SYS_futex, (long)baton, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+    __atomic_store_n(word, 1, __ATOMIC_RELEASE);
+    dh_kernel_call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 
-static void await(uint32_t *baton)
+static void await(uint32_t *word)
 {
-    while (!__atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE))
-        dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
+    while (!__atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE))
+        dh_kernel_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
 }
 
-static bool await_for(uint32_t *baton, uint64_t patience_ns)
+static bool await_for(uint32_t *word, uint64_t limit_ns)
 {
-    struct timespec left = {(time_t)(patience_ns / 1000000000), (long)(patience_ns % 1000000000)};
-    while (!__atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE))
-        if (dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, (long)&left, 0, 0) == -ETIMEDOUT)
-            return __atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE);
+    struct timespec left = {(time_t)(limit_ns / 1000000000), (long)(limit_ns % 1000000000)};
+    while (!__atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE))
+        if (dh_kernel_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, 0, (long)&left, 0, 0) == -ETIMEDOUT)
+            return __atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE);
     return true;
 }
 
-/* Until the task gives the engine's baton back; false: it hangs. What it waited for a processor is granted anew; how
- * much of that was lately is not known the first time. */
+/* Until the task parks; false: it hangs. The time it waited for a processor is granted again; how much of that is
+ * recent is unknown the first time. */
 static bool await_task(const struct dh_task *t)
 {
-    uint64_t most = dh_watchdog_patience(), patience = most, known = 0;
+    uint64_t most = dh_watchdog_limit_ns(), limit = most, known = 0;
     uint32_t depth = dh_engine->depth, now;
-    while (!await_for(&dh_engine->baton, patience)) {
+    while (!await_for(&dh_engine->may_run, limit)) {
         if ((now = __atomic_load_n(&dh_engine->depth, __ATOMIC_RELAXED)) != depth) {
             depth = now;
-            patience = most;
+            limit = most;
             continue;
         }
-        uint64_t waited = dh_watchdog_waited(t->tid), granted = waited - known;
-        if (granted < patience / 8 && !dh_engine->outside)
+        uint64_t waited = dh_watchdog_processor_wait_ns(t->tid), granted = waited - known;
+        if (granted < limit / 8 && !dh_engine->awaits_process)
             return false;
         known = waited;
-        patience = granted && granted < most ? granted : most;
+        limit = granted && granted < most ? granted : most;
     }
     return true;
 }
@@ -62,7 +62,7 @@ static bool await_task(const struct dh_task *t)
 static void resume(struct dh_task *t)
 {
     dh_engine->current = t;
-    give(&t->baton);
+    let_run(&t->may_run);
     if (!await_task(t))
         dh_engine->end = DH_ENGINE_HANG;
     dh_engine->current = NULL;
@@ -70,20 +70,20 @@ static void resume(struct dh_task *t)
 
 static void park(struct dh_task *t)
 {
-    if (dh_engine_same_goes_on(t))
+    if (dh_engine_replay_continues(t))
         return;
-    give(&dh_engine->baton);
-    await(&t->baton);
+    let_run(&dh_engine->may_run);
+    await(&t->may_run);
 }
 
-/* A thread that ended goes on to libc's own end of it; all others stay where they are. */
+/* A thread that ended goes on to libc's own end of it; all others stop for ever. */
 static void leave(void)
 {
     bool ended = dh_engine->current->ended;
     uint32_t never = 0;
     if (ended)
         dh_syscalls_allow(true);
-    give(&dh_engine->baton);
+    let_run(&dh_engine->may_run);
     while (!ended)
         await(&never);
 }
@@ -91,7 +91,7 @@ static void leave(void)
 static void *run(void *argument)
 {
     struct dh_task *t = argument;
-    await(&t->baton);
+    await(&t->may_run);
     t->tid = (uint32_t)dh_sys_gettid();
     t->stack = (char *)__builtin_frame_address(0) - t->stack_size;
     dh_frames_init(&__dh_thread);
@@ -124,7 +124,7 @@ static void detach(struct dh_task *t)
     dh_real.pthread_detach(t->fs);
 }
 
-const struct dh_engine_carrier_ops dh_batons = {
+const struct dh_engine_carrier_ops dh_serial_threads = {
     .is_kernel = true,
     .resume = resume,
     .park = park,
@@ -134,7 +134,7 @@ const struct dh_engine_carrier_ops dh_batons = {
     .detach = detach,
 };
 
-/* With the same thread pointer as main, which it never uses. */
+/* With the thread pointer of main, which it never uses. */
 static long clone_engine(char *top)
 {
     long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, result;
@@ -151,12 +151,12 @@ static long clone_engine(char *top)
     return result;
 }
 
-void dh_batons_begin(struct dh_task *main)
+void dh_serial_threads_begin(struct dh_task *main)
 {
     char *stack = dh_keep_alloc(ENGINE_STACK);
     dh_syscalls_allow(true);
     if (!stack || clone_engine(stack + ENGINE_STACK - 64) < 0)
         dh_engine_cannot("no thread for the engine");
-    await(&main->baton);
+    await(&main->may_run);
     dh_syscalls_begin();
 }

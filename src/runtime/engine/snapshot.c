@@ -1,15 +1,15 @@
 #include "runtime/engine/snapshot.h"
 
 #include "runtime/core/threads.h"
-#include "runtime/engine/system/maps.h"
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/proc_maps.h"
 
 #include <sys/mman.h>
 
 enum {
     PAGE = DH_ENGINE_PAGE,
     REGIONS = 4096,
-    /* Mappings are limited: of a program that writes everywhere, this many pages at a time are let go. */
+    /* The number of mappings is limited: after MANY_PAGES, CHUNK pages at a time are unprotected. */
     MANY_PAGES = 16384,
     CHUNK = 64,
 };
@@ -65,7 +65,7 @@ static bool grow_list(void)
     return true;
 }
 
-static bool remember(struct region *r, uintptr_t page)
+static bool copy_before_write(struct region *r, uintptr_t page)
 {
     if (snapshot->n_copied == snapshot->capacity && !grow_list())
         return false;
@@ -89,25 +89,25 @@ static bool add_region(uintptr_t low, uintptr_t high, int protection)
     return r->dirty;
 }
 
-static bool add_mapping(const struct dh_mapping *m, void *unused)
+static bool add_mapping(const struct dh_proc_mapping *m, void *unused)
 {
     (void)unused;
     uintptr_t low = m->low, control = (uintptr_t)dh_engine->control;
     if (!m->writable || m->kernel || dh_keep_contains(low) || (control >= low && control < m->high))
         return true;
-    /* Below its top the stack is free. */
+    /* Below main's stack pointer its stack is free. */
     if (snapshot->main_sp >= low && snapshot->main_sp < m->high)
         low = snapshot->main_sp & ~(uintptr_t)(PAGE - 1);
     return add_region(low, m->high, PROT_READ | PROT_WRITE);
 }
 
-/* Signal frames are written by the kernel, which asks nobody: main's stack up to the arguments is always copied back.
- * So is what it updates behind our back, the restartable sequence's record. */
-static bool remember_now(uintptr_t low, uintptr_t high)
+/* What the kernel writes without a fault is always copied back: main's stack up to the arguments, for signal frames,
+ * and the restartable sequence's record. */
+static bool copy_range(uintptr_t low, uintptr_t high)
 {
     for (uintptr_t page = low & ~(uintptr_t)(PAGE - 1); page < high; page += PAGE) {
         struct region *r = region_of(page);
-        if (r && !r->dirty[(page - r->low) / PAGE] && !remember(r, page))
+        if (r && !r->dirty[(page - r->low) / PAGE] && !copy_before_write(r, page))
             return false;
     }
     return true;
@@ -120,7 +120,7 @@ static void protect_clean(const struct region *r)
         for (end = i; end < n && r->dirty[end] == r->dirty[i]; end++)
             ;
         if (!r->dirty[i])
-            dh_raw(SYS_mprotect, (long)(r->low + i * PAGE), (long)((end - i) * PAGE), PROT_READ, 0, 0, 0);
+            dh_kernel_call(SYS_mprotect, (long)(r->low + i * PAGE), (long)((end - i) * PAGE), PROT_READ, 0, 0, 0);
     }
 }
 
@@ -131,20 +131,20 @@ bool dh_snapshot_take(uintptr_t main_sp)
         return false;
     snapshot->main_sp = main_sp - 1024; /* the red zone and what the switch saved */
     uintptr_t self = dh_engine->tasks[0].fs;
-    if (!dh_maps_each(add_mapping, NULL) || !remember_now(snapshot->main_sp, __dh_thread.stack_high) ||
-        !remember_now(self, self + 0x1000))
+    if (!dh_proc_maps_each(add_mapping, NULL) || !copy_range(snapshot->main_sp, __dh_thread.stack_high) ||
+        !copy_range(self, self + 0x1000))
         return false;
     for (unsigned i = 0; i < snapshot->n_regions; i++)
         protect_clean(&snapshot->regions[i]);
     return true;
 }
 
-static bool let_go(struct region *r, uintptr_t low, uintptr_t high)
+static bool unprotect(struct region *r, uintptr_t low, uintptr_t high)
 {
     for (uintptr_t page = low; page < high; page += PAGE)
-        if (!r->dirty[(page - r->low) / PAGE] && !remember(r, page))
+        if (!r->dirty[(page - r->low) / PAGE] && !copy_before_write(r, page))
             return false;
-    return dh_raw(SYS_mprotect, (long)low, (long)(high - low), r->protection, 0, 0, 0) == 0;
+    return dh_kernel_call(SYS_mprotect, (long)low, (long)(high - low), r->protection, 0, 0, 0) == 0;
 }
 
 bool dh_snapshot_fault(uintptr_t address)
@@ -154,12 +154,12 @@ bool dh_snapshot_fault(uintptr_t address)
     if (!r || r->dirty[(page - r->low) / PAGE])
         return false;
     if (snapshot->n_copied < MANY_PAGES)
-        return let_go(r, page, page + PAGE);
+        return unprotect(r, page, page + PAGE);
     uintptr_t low = page & ~(uintptr_t)(CHUNK * PAGE - 1), high = low + CHUNK * PAGE;
-    return let_go(r, low > r->low ? low : r->low, high < r->high ? high : r->high);
+    return unprotect(r, low > r->low ? low : r->low, high < r->high ? high : r->high);
 }
 
-bool dh_snapshot_touch(uintptr_t address, size_t size)
+bool dh_snapshot_unprotect(uintptr_t address, size_t size)
 {
     bool any = false;
     if (!size)

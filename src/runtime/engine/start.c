@@ -1,26 +1,29 @@
-/* The engine's beginnings: of the process, and of what is explored. */
+/* Start-up of the engine: mapping the control region when the process starts, and, before the first thread is created,
+ * choosing carrier and strategy and taking over signals and system calls. */
 #include "runtime/engine/engine.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
+#include "runtime/core/parts.h"
+#include "runtime/core/start.h"
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
-#include "runtime/engine/ends.h"
-#include "runtime/engine/ordering.h"
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/quarantine.h"
-#include "runtime/engine/replay.h"
+#include "runtime/engine/replay_strategy.h"
+#include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
-#include "runtime/engine/system/files.h"
-#include "runtime/engine/system/mappings.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/signals.h"
+#include "runtime/engine/system/file.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/system/undo.h"
 #include "runtime/interpose/real.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
 #include "runtime/race/internal.h"
 #include "runtime/stale/racy_elements.h"
 
@@ -38,7 +41,7 @@ enum { DEPTH_MAX = 1000000, HEAP_AHEAD = 1 << 20, OUR_DESCRIPTOR = 900 };
 
 bool dh_engine_on;
 
-/* ---- of the process ---- */
+/* ---- when the process starts ---- */
 
 /* A path, or the number of a descriptor that the tool left open. */
 static long open_control(const char *where)
@@ -67,17 +70,18 @@ static void at_exit(int status, void *unused)
     (void)unused;
     if (dh_engine_on) {
         dh_outcome_flush();
-        dh_engine_exited(status);
+        dh_engine_program_exits(status);
     } else
-        dh_engine_ended_alone();
+        dh_engine_ended_without_threads();
 }
 
-void dh_engine_ended_alone(void)
+void dh_engine_ended_without_threads(void)
 {
     if (dh_engine && !dh_engine->carrier)
         __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
 }
 
+/* A child is not explored. */
 void dh_engine_forked(void)
 {
     dh_engine_on = false;
@@ -97,8 +101,11 @@ static void take_job(struct dh_engine *e)
     e->use_arch_prctl = e->flags & DH_ENGINE_NO_FSGSBASE || !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE);
 }
 
-void dh_engine_start(const char *where)
+void dh_engine_start(void)
 {
+    const char *where = dh_process.engine_region;
+    if (!where)
+        return;
     struct dh_engine_control *control = map_control(where);
     struct dh_engine *e;
     if (!control) {
@@ -112,29 +119,29 @@ void dh_engine_start(const char *where)
     e->control = control;
     take_job(e);
     dh_engine = e;
-    dh_times_start();
+    dh_virtual_time_start();
     e->tasks = dh_keep_alloc(sizeof *e->tasks * DH_ENGINE_TASKS);
     e->actors = dh_keep_alloc(sizeof *e->actors * DH_ENGINE_TASKS);
-    e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);
+    e->alternatives = dh_keep_alloc(sizeof *e->alternatives * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
-    if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrences_init() || !dh_tasks_init() ||
-        !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_children_init() || !dh_ends_init() ||
-        !dh_atomic_sections_init() || !dh_outcome_init())
+    if (!e->tasks || !e->actors || !e->alternatives || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
+        !dh_undo_init() || !dh_files_init() || !dh_quarantine_init() || !dh_commands_init() ||
+        !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
         e->values = dh_keep_alloc(sizeof *e->values * e->depth_max);
-    dh_found_init();
-    /* Whoever else looks would slow it down and be rolled back. */
+    dh_found_ends_init();
+    /* Detectors would slow it down, and their state would be rolled back. */
     dh_options.detect = "none";
     dh_modules_init();
-    dh_watched_start(control->elements, control->n_elements);
+    dh_racy_elements_start(control->elements, control->n_elements);
     dh_real.on_exit(at_exit, NULL);
     __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
 }
 
-/* ---- of what is explored ---- */
+/* ---- before the first thread ---- */
 
-/* Half of what there is; a strategy that begins anew gets it back as it was. */
+/* Half of KEEP memory; zeroed when the strategy is restarted. */
 static void *search_memory(struct dh_search *search, size_t n)
 {
     struct dh_engine *e = search->host;
@@ -204,10 +211,10 @@ void dh_engine_restart_strategy(void)
 {
     struct dh_engine *e = dh_engine;
     size_t used = (size_t)(e->search_next - e->search_memory + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
-    dh_raw(SYS_madvise, (long)e->search_memory, (long)used, e->flags & DH_ENGINE_FORK ? MADV_REMOVE : MADV_DONTNEED, 0,
-           0, 0);
+    dh_kernel_call(SYS_madvise, (long)e->search_memory, (long)used,
+                   e->flags & DH_ENGINE_FORK ? MADV_REMOVE : MADV_DONTNEED, 0, 0, 0);
     e->search_next = e->search_memory;
-    e->search.statistics = (struct dh_statistics){0};
+    e->search.statistics = (struct dh_search_statistics){0};
     e->control->progress.restarts++;
     e->strategy_self = e->strategy->start(&e->search);
     if (!e->strategy_self)
@@ -215,9 +222,8 @@ void dh_engine_restart_strategy(void)
     e->coverage = e->coverage ? dh_coverage_new(&e->search) : NULL;
 }
 
-/* What libc would do on first use, in every schedule anew: the unwinder is loaded, standard
- * output gets its buffer, the heap grows. With one arena
- * threads need no mappings of their own. And libraries must not think that there is one thread only. */
+/* Does now what libc would do lazily in every schedule: load the unwinder, allocate the buffer of standard output, grow
+ * the heap. With one arena threads need no mappings of their own. Libraries must not assume a single thread. */
 static void settle_libc(void)
 {
     void *frames[1];
@@ -236,12 +242,12 @@ static void settle_libc(void)
 static const struct dh_engine_carrier_ops *choose_carrier(const struct dh_engine_job *job)
 {
     if (job->mode == DH_ENGINE_REPLAY || job->carrier == DH_ENGINE_KERNEL_THREADS)
-        return &dh_batons;
+        return &dh_serial_threads;
     if (dh_tls_prepare() && dh_tls_works())
         return &dh_coroutines;
     if (job->carrier == DH_ENGINE_COROUTINES)
         dh_engine_cannot("libc is not as known: thread-local storage of coroutines does not work");
-    return &dh_batons;
+    return &dh_serial_threads;
 }
 
 static void begin_main(struct dh_engine *e)
@@ -249,10 +255,10 @@ static void begin_main(struct dh_engine *e)
     struct dh_task *main = &e->tasks[0];
     main->fs = (uintptr_t)pthread_self();
     main->tid = (uint32_t)dh_sys_gettid();
-    e->fs_now = main->fs;
+    e->current_fs = main->fs;
 }
 
-static void tell_libraries(struct dh_engine_progress *p)
+static void report_libraries(struct dh_engine_progress *p)
 {
     Dl_info about;
     uintptr_t start;
@@ -268,18 +274,18 @@ void dh_engine_begin(const struct dh_step *create)
     struct dh_engine *e = dh_engine;
     settle_libc();
     dh_tls_init();
-    e->first = *create;
+    e->first_step = *create;
     e->carrier = choose_carrier(&e->control->job);
     e->control->progress.carrier = e->carrier->is_kernel ? DH_ENGINE_KERNEL_THREADS : DH_ENGINE_COROUTINES;
     if (e->carrier->is_kernel)
         e->flags |= DH_ENGINE_OUTPUT;
-    tell_libraries(&e->control->progress);
+    report_libraries(&e->control->progress);
     begin_main(e);
-    e->picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
-    if (!dh_ordering_init() || !dh_adversary_init())
+    e->heuristic_picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
+    if (!dh_hb_check_init() || !dh_adversary_init())
         dh_engine_cannot("no memory");
     start_strategy(e);
-    dh_times_begin();
+    dh_virtual_time_at_snapshot();
     dh_mappings_begin();
     if (!dh_signals_begin())
         dh_engine_cannot("signal handlers cannot be installed");
@@ -287,7 +293,7 @@ void dh_engine_begin(const struct dh_step *create)
         dh_engine_cannot("this kernel does not dispatch system calls to user space");
     dh_engine_on = true;
     if (e->carrier->is_kernel)
-        dh_batons_begin(&e->tasks[0]);
+        dh_serial_threads_begin(&e->tasks[0]);
     else
         dh_coroutines_begin(&e->tasks[0]);
 }

@@ -1,20 +1,20 @@
-/* Tasks: threads of the program as the engine sees them. Layer: runtime. */
+/* The life of a task, a thread of the program under the engine. Layer: runtime. */
 #ifndef DH_RUNTIME_ENGINE_TASK_H
 #define DH_RUNTIME_ENGINE_TASK_H
 
 #include "runtime/engine/engine.h"
 
-/* A stack for it, kept from schedule to schedule; false: no memory. */
-bool dh_task_stack(struct dh_task *t);
-/* Its whole life, on its own stack; does not return with coroutines. */
+/* Its stack, reused by the task of the same index in later schedules; false: no memory. */
+bool dh_task_allocate_stack(struct dh_task *t);
+/* Its whole life, on its own stack; with coroutines it does not return. */
 void dh_task_run(struct dh_task *t);
-/* The last part of it: destructors, and the end itself. */
+/* Destructors, the step `end`, and no more. */
 void dh_task_finish(struct dh_task *t);
-/* By pthread_t; NULL: none that is not joined yet. */
-struct dh_task *dh_task_of_handle(uintptr_t handle);
-/* May the calling task act on a cancellation now? Then it does, and this does not return. */
+/* By pthread_t; NULL: none. */
+struct dh_task *dh_task_find_by_handle(uintptr_t handle);
+/* A cancellation point: does not return if the calling task was cancelled. */
 void dh_task_cancel_point(void);
-/* Was it cancelled, and does it heed that? */
+/* A cancellation is pending and enabled. */
 bool dh_task_is_cancelled(const struct dh_task *t);
 
 #endif

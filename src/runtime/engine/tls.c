@@ -1,11 +1,11 @@
-/* Thread-local storage of coroutines: blocks as libc makes them for its own threads. They are made before the snapshot,
- * so that every schedule finds them as new. */
+/* Thread-local storage of coroutines: blocks as libc allocates them for its threads, before the snapshot, so that every
+ * schedule finds them as new. */
 #include "runtime/engine/coroutine.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/frames.h"
-#include "runtime/engine/primitives/keys.h"
+#include "runtime/engine/primitives/thread_keys.h"
 #include "runtime/interpose/real.h"
+#include "runtime/platform/bytes.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -52,17 +52,17 @@ static uint64_t *header_now(void)
 }
 
 /* With the new block's thread pointer set: what libc does first in a thread. */
-static void settle(uintptr_t fs)
+static void init_block(uintptr_t fs)
 {
     uintptr_t before = (uintptr_t)header_now();
-    dh_engine->fs_now = before;
-    dh_set_thread_pointer(fs);
+    dh_engine->current_fs = before;
+    dh_engine_set_thread_pointer(fs);
     tls.ctype_init();
     dh_frames_init(&__dh_thread);
-    dh_set_thread_pointer(before);
+    dh_engine_set_thread_pointer(before);
 }
 
-static uintptr_t make(void)
+static uintptr_t allocate_block(void)
 {
     uint64_t *mine = header_now(), *tcb = tls.allocate(NULL);
     if (!tcb)
@@ -72,13 +72,13 @@ static uintptr_t make(void)
     tcb[HEADER_CANARY] = mine[HEADER_CANARY];
     tcb[HEADER_GUARD] = mine[HEADER_GUARD];
     if (tls.specific) /* the first block of keys is in the record itself, as libc's own code finds it there */
-        *(void **)((char *)tcb + (*tls.specific)[2]) = (char *)tcb + (*tls.specific)[2] - DH_KEYS_FIRST_BLOCK;
+        *(void **)((char *)tcb + (*tls.specific)[2]) = (char *)tcb + (*tls.specific)[2] - DH_THREAD_KEYS_FIRST_BLOCK;
     if (tls.rseq_offset) { /* not registered: { cpu_id_start, cpu_id } */
         int32_t *rseq = (int32_t *)((char *)tcb + *tls.rseq_offset);
         rseq[0] = 0;
         rseq[1] = -2;
     }
-    settle((uintptr_t)tcb);
+    init_block((uintptr_t)tcb);
     return (uintptr_t)tcb;
 }
 
@@ -87,7 +87,7 @@ bool dh_tls_prepare(void)
     if (!tls.allocate || !tls.ctype_init || !tls.call_dtors || !tls.tid)
         return false;
     for (unsigned i = 0; i < PREPARED; i++)
-        tls.blocks[i] = make();
+        tls.blocks[i] = allocate_block();
     return tls.blocks[PREPARED - 1];
 }
 
@@ -102,7 +102,7 @@ size_t dh_tls_size(void)
 
 uintptr_t dh_tls_of(uint32_t index, uint32_t tid)
 {
-    uintptr_t at = index < PREPARED ? tls.blocks[index] : make();
+    uintptr_t at = index < PREPARED ? tls.blocks[index] : allocate_block();
     if (at)
         *(uint32_t *)(at + (*tls.tid)[2]) = tid;
     return at;
@@ -116,7 +116,7 @@ static __thread int probe = 42;
 #define APART __attribute__((noinline, optnone))
 #endif
 
-/* Compilers take the address of errno, and who one is, to be the same everywhere in a function. */
+/* Compilers assume that pthread_self and the address of errno do not change within a function. */
 APART static bool is_fresh(uintptr_t self)
 {
     return (uintptr_t)pthread_self() == self && probe == 42 && isalpha('x') && !isalpha('1');
@@ -134,13 +134,13 @@ bool dh_tls_works(void)
 {
     uintptr_t here = (uintptr_t)header_now(), there = tls.blocks[PREPARED - 1];
     int error = exchange(42, EXDEV);
-    dh_set_thread_pointer(there);
+    dh_engine_set_thread_pointer(there);
     bool ok = is_fresh(there) && exchange(43, ENOENT) == 0;
-    dh_set_thread_pointer(here);
+    dh_engine_set_thread_pointer(here);
     ok = ok && is_fresh(here) && exchange(42, error) == EXDEV;
-    dh_set_thread_pointer(there);
+    dh_engine_set_thread_pointer(there);
     ok = ok && exchange(42, 0) == ENOENT;
-    dh_set_thread_pointer(here);
+    dh_engine_set_thread_pointer(here);
     return ok;
 }
 
@@ -149,5 +149,5 @@ void dh_tls_end(struct dh_task *t)
     (void)t;
     if (tls.call_dtors)
         tls.call_dtors();
-    dh_keys_end();
+    dh_thread_keys_destroy_values();
 }

@@ -1,14 +1,14 @@
-/* Looks from outside whether anything happens at all. Layer: runtime. */
+/* The watchdog: ends a schedule whose task runs too long without a visible operation, as a hang. Layer: runtime. */
 #ifndef DH_RUNTIME_ENGINE_WATCHDOG_H
 #define DH_RUNTIME_ENGINE_WATCHDOG_H
 
 #include "runtime/engine/engine.h"
 
-/* For coroutines: a timer of the kernel's own. */
+/* For coroutines: starts a timer. */
 void dh_watchdog_begin(void);
-/* Nanoseconds that a task may run, or wait for the kernel, without coming to anything visible. What it waited for a
- * processor does not count: a busy machine makes nobody hang. */
-uint64_t dh_watchdog_patience(void);
-uint64_t dh_watchdog_waited(uint32_t thread);
+/* Nanoseconds that a task may run without a visible operation; time waiting for a processor does not count. */
+uint64_t dh_watchdog_limit_ns(void);
+/* Nanoseconds that the kernel thread waited for a processor so far. */
+uint64_t dh_watchdog_processor_wait_ns(uint32_t thread);
 
 #endif

@@ -1,14 +1,14 @@
-/* Healing in a checked program: its locks are told to detectors and the engine like the program's own. */
+/* Services of healing in a checked program: detectors and the engine see its locks as the program's own. */
 #include "runtime/heal/heal.h"
 
-#include "runtime/core/alloc.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
 #include "runtime/core/thread_state.h"
-#include "runtime/engine/primitives/keys.h"
+#include "runtime/engine/primitives/thread_keys.h"
 #include "runtime/interpose/locks.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/report/report.h"
 
 #include "runtime/core/public_hooks.h"
@@ -20,7 +20,7 @@ void *dh_heal_allocate(size_t size)
     return dh_alloc_forever(size);
 }
 
-void dh_heal_say(const char *text)
+void dh_heal_print(const char *text)
 {
     dh_print("deadheat: process %d: %s\n", dh_process.pid, text);
 }
@@ -30,34 +30,34 @@ int dh_heal_patience_ms(void)
     return dh_options.heal_patience_ms > 0 ? dh_options.heal_patience_ms : 1;
 }
 
-bool dh_heal_is_directed(void)
+bool dh_heal_under_engine(void)
 {
     return dh_engine_on;
 }
 
-int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
+int dh_heal_lock_try(struct dh_heal_lock *l, uint32_t place)
 {
     __dh_call(place);
     int result = dh_real.pthread_mutex_trylock(&l->mutex);
     if (result == 0)
-        dh_mutex_taken(&l->mutex, 0, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+        dh_mutex_acquired(&l->mutex, 0, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     return result;
 }
 
-int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place)
+int dh_heal_lock_acquire(struct dh_heal_lock *l, const struct timespec *until, uint32_t place)
 {
     pthread_mutex_t *m = &l->mutex;
     __dh_call(place);
     if (!until)
         return dh_engine_pthread_mutex_lock(m);
-    dh_lock_waits(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+    dh_lock_wait(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     int result = DH_WAIT(dh_real.pthread_mutex_clocklock(m, CLOCK_MONOTONIC, until));
     if (result == 0)
-        dh_mutex_taken(m, 0, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+        dh_mutex_acquired(m, 0, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     return result;
 }
 
-void dh_heal_give(struct dh_heal_lock *l, uint32_t place)
+void dh_heal_lock_release(struct dh_heal_lock *l, uint32_t place)
 {
     pthread_mutex_t *m = &l->mutex;
     __dh_call(place);
@@ -65,7 +65,7 @@ void dh_heal_give(struct dh_heal_lock *l, uint32_t place)
         dh_engine_pthread_mutex_unlock(m);
         return;
     }
-    dh_lock_given(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+    dh_lock_released(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     dh_real.pthread_mutex_unlock(m);
 }
 
@@ -87,7 +87,7 @@ bool dh_heal_is_auto(void)
     return dh_options.heal_auto;
 }
 
-/* Opened and closed again: the program may be anywhere, and end at any time. */
+/* Opened for each line: the process may end at any time. */
 static void add_line(const char *file, const char *group)
 {
     long fd = file ? dh_sys_open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
@@ -100,19 +100,19 @@ static void add_line(const char *file, const char *group)
     dh_sys_close((int)fd);
 }
 
-void dh_heal_note(const char *group)
+void dh_heal_record_healed(const char *group)
 {
     add_line(dh_options.heal_auto, group);
 }
 
-void dh_heal_note_failure(const char *group)
+void dh_heal_record_failure(const char *group)
 {
     add_line(dh_options.heal_failures, group);
 }
 
-void dh_heal_look_closely(void)
+void dh_heal_force_slow_path(void)
 {
-    __dh_thread.atom_quick = 0;
+    __dh_thread.atom_fast = 0;
 }
 
 void dh_heal_now(struct timespec *t)
@@ -124,11 +124,11 @@ bool dh_heal_make_key(pthread_key_t *key, void (*destructor)(void *))
 {
     if (dh_real.pthread_key_create(key, destructor) != 0)
         return false;
-    dh_keys_add(*key, destructor);
+    dh_thread_keys_register(*key, destructor);
     return true;
 }
 
-void dh_heal_nap(long nanoseconds)
+void dh_heal_sleep(long nanoseconds)
 {
     struct timespec t = {0, nanoseconds};
     if (!nanoseconds)

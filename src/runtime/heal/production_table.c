@@ -1,9 +1,9 @@
-/* What libraries of a production build find in the executable: hooks that heal, and no others. */
+/* The hook table of a production build for its shared libraries: hooks that heal; all others do nothing. */
 #include "runtime/core/public_hooks.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/hook_table.h"
-#include "runtime/core/native_atomics.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/native_atomics.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Woverride-init"

@@ -1,8 +1,8 @@
-/* AtomRace's hooks as they are inlined into executables. Layer: runtime. `what` is constant, so that only reads of
- * sites that merely collide have a quick way, and others none of this. */
+/* AtomRace's hooks, inlined into executables. Layer: runtime. `what` is constant: only reads of sites checked for
+ * collisions alone have a fast path, other sites call the slow path at once. */
 #include "event/hooks.h"
-#include "event/mark.h"
 #include "event/site.h"
+#include "event/site_mark.h"
 #include "runtime/atomrace/fast.h"
 #include "runtime/core/thread_state.h"
 
@@ -15,19 +15,19 @@ __attribute__((preserve_most, cold)) uint64_t __dh_atom_before_slow(void *addr, 
 __attribute__((preserve_most, cold)) void __dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t spot,
                                                                uint32_t place);
 
-static inline __attribute__((always_inline)) int has_quick_way(uint64_t what)
+static inline __attribute__((always_inline)) int has_fast_path(uint64_t what)
 {
     uint32_t size = what >> 16 & 0xFFFF;
-    return what >> 32 == DH_MARK_COLLIDE && (what & 0xFFFF) == DH_OP_READ && size && size <= 8;
+    return what >> 32 == DH_SITE_MARK_COLLIDE && (what & 0xFFFF) == DH_OP_READ && size && size <= 8;
 }
 
 __attribute__((always_inline)) uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place)
 {
     if ((what >> 8 & 0xFF) != DH_ORDER_NONE && __builtin_expect(!dh_noise_on, 1)) {
-        __dh_thread.atom_passed++;
+        __dh_thread.atom_syncs++;
         return 0;
     }
-    if (has_quick_way(what) && __builtin_expect(__dh_thread.atom_quick, 1)) {
+    if (has_fast_path(what) && __builtin_expect(__dh_thread.atom_fast, 1)) {
         uint64_t seen = __atomic_load_n(dh_atom_cell(&dh_atom_writes, (uintptr_t)addr), __ATOMIC_ACQUIRE);
         if (__builtin_expect(!(seen & DH_ATOM_ACTIVE), 1))
             return seen;
@@ -38,7 +38,7 @@ __attribute__((always_inline)) uint64_t __dh_atom_before(void *addr, uint64_t wh
 __attribute__((always_inline)) void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot,
                                                     uint32_t place)
 {
-    if (has_quick_way(what)) {
+    if (has_fast_path(what)) {
         uint64_t now = __atomic_load_n(dh_atom_cell(&dh_atom_writes, (uintptr_t)addr), __ATOMIC_ACQUIRE);
         if (__builtin_expect(now == token, 1))
             return;

@@ -1,5 +1,5 @@
-/* The shadow call stack's hooks as they are inlined into executables. Layer: runtime. Compiled to bitcode, linked
- * into the instrumented module as available_externally: the linker takes the ones of the runtime for the rest. */
+/* Hooks of the shadow call stack, inlined into executables. Layer: runtime. Compiled to bitcode, linked into the
+ * instrumented module as available_externally: calls that are not inlined go to the runtime's functions. */
 #include "event/hooks.h"
 #include "runtime/core/thread_state.h"
 

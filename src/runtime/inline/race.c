@@ -1,6 +1,6 @@
-/* Included by all.c and race_hooks.c. The race detector's checks as they are inlined into executables. Layer: runtime.
- * What the cell says already need not be said again; everything else goes out of line, where every register is left as
- * it was. */
+/* Included by all.c and race/hooks.c. The race checks, inlined into executables. Layer: runtime. An access that the
+ * shadow cell has already (FastTrack's same epoch) needs nothing; all others call the slow path, which preserves all
+ * registers. */
 #include "event/hooks.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/race/fast.h"
@@ -15,47 +15,47 @@ INLINE_PART uint32_t read_half(const uint64_t *cell)
     return __atomic_load_n((const uint32_t *)cell, __ATOMIC_RELAXED);
 }
 
-INLINE_PART uint64_t whole(const uint64_t *cell)
+INLINE_PART uint64_t load_cell(const uint64_t *cell)
 {
     return __atomic_load_n(cell, __ATOMIC_RELAXED);
 }
 
-/* Part of a granule: the epoch must be ours and speak of these bytes. */
-INLINE_PART int says(uint32_t half, uint32_t own, uintptr_t addr, uint32_t bytes)
+/* Part of a granule: the epoch must be the thread's own and cover these bytes. */
+INLINE_PART int has_bytes(uint32_t half, uint32_t own, uintptr_t addr, uint32_t bytes)
 {
     return ((half ^ own) & (0x0FFFFFFFu | bytes << 28 << (addr & 3))) == 0;
 }
 
-/* Shared data that was read in this epoch: what is left of the word when the address and the stamp are taken away are
- * the granules that were not. */
-INLINE_PART uint64_t not_known(uintptr_t addr)
+/* Filter of shared data read in this epoch: the word, xor address and stamp, has a bit for each granule that was not
+ * read. */
+INLINE_PART uint64_t unread_granules(uintptr_t addr)
 {
     return (addr & DH_KNOWN_ABOVE) ^ __dh_thread.stamp ^ __dh_thread.known[addr >> 6 & (DH_KNOWN_LINES - 1)];
 }
 
-INLINE_PART int is_known4(const void *addr)
+INLINE_PART int was_read4(const void *addr)
 {
-    return !(not_known((uintptr_t)addr) & __dh_thread.must_go4[(uintptr_t)addr >> 2 & 15]);
+    return !(unread_granules((uintptr_t)addr) & __dh_thread.must_go4[(uintptr_t)addr >> 2 & 15]);
 }
 
-/* Aligned, so that no line is crossed. */
-INLINE_PART int is_known8(const void *addr)
+/* Aligned, so that it is within one cache line. */
+INLINE_PART int was_read8(const void *addr)
 {
-    return !(not_known((uintptr_t)addr) & __dh_thread.must_go8[(uintptr_t)addr >> 3 & 7]);
+    return !(unread_granules((uintptr_t)addr) & __dh_thread.must_go8[(uintptr_t)addr >> 3 & 7]);
 }
 
 #define PART(size, bytes)                                                                                              \
     INLINE void __dh_read##size(const void *addr, uint32_t place)                                                      \
     {                                                                                                                  \
         uint32_t half = read_half(dh_shadow_of((uintptr_t)addr));                                                      \
-        if (RARE(!says(half, (uint32_t)__dh_thread.own, (uintptr_t)addr, bytes)))                                      \
+        if (RARE(!has_bytes(half, (uint32_t)__dh_thread.own, (uintptr_t)addr, bytes)))                                 \
             __dh_read##size##_slow(addr, place);                                                                       \
     }                                                                                                                  \
     INLINE void __dh_write##size(void *addr, uint64_t value, uint32_t place)                                           \
     {                                                                                                                  \
-        uint64_t cell = whole(dh_shadow_of((uintptr_t)addr));                                                          \
+        uint64_t cell = load_cell(dh_shadow_of((uintptr_t)addr));                                                      \
         uint32_t own = (uint32_t)__dh_thread.own;                                                                      \
-        if (RARE(!says((uint32_t)(cell >> 32), own, (uintptr_t)addr, bytes)))                                          \
+        if (RARE(!has_bytes((uint32_t)(cell >> 32), own, (uintptr_t)addr, bytes)))                                     \
             __dh_write##size##_slow(addr, value, place);                                                               \
     }
 PART(1, 1u)
@@ -85,22 +85,22 @@ INLINE void __dh_read8(const void *addr, uint32_t place)
         __dh_read8_slow(addr, place);
 }
 
-/* Where the function only reads it is more likely shared, and known. */
+/* Where the function only reads, the data is more likely shared, and in the read filter. */
 INLINE void __dh_read4_shared(const void *addr, uint32_t place)
 {
-    if (RARE(!is_known4(addr)) && !is_own4(addr))
+    if (RARE(!was_read4(addr)) && !is_own4(addr))
         __dh_read4_shared_slow(addr, place);
 }
 
 INLINE void __dh_read8_shared(const void *addr, uint32_t place)
 {
-    if (RARE(!is_known8(addr)) && !is_own8(addr))
+    if (RARE(!was_read8(addr)) && !is_own8(addr))
         __dh_read8_shared_slow(addr, place);
 }
 
 INLINE void __dh_write4(void *addr, uint64_t value, uint32_t place)
 {
-    if (RARE(whole(dh_shadow_of((uintptr_t)addr)) != __dh_thread.own))
+    if (RARE(load_cell(dh_shadow_of((uintptr_t)addr)) != __dh_thread.own))
         __dh_write4_slow(addr, value, place);
 }
 
@@ -108,7 +108,7 @@ INLINE void __dh_write8(void *addr, uint64_t value, uint32_t place)
 {
     const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
     uint64_t own = __dh_thread.own;
-    if (RARE(whole(cell) != own || whole(cell + 1) != own))
+    if (RARE(load_cell(cell) != own || load_cell(cell + 1) != own))
         __dh_write8_slow(addr, value, place);
 }
 
@@ -125,7 +125,8 @@ INLINE void __dh_write16(void *addr, uint32_t place)
 {
     const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
     uint64_t own = __dh_thread.own;
-    if (RARE(((whole(cell) ^ own) | (whole(cell + 1) ^ own) | (whole(cell + 2) ^ own) | (whole(cell + 3) ^ own)) != 0))
+    if (RARE(((load_cell(cell) ^ own) | (load_cell(cell + 1) ^ own) | (load_cell(cell + 2) ^ own) |
+              (load_cell(cell + 3) ^ own)) != 0))
         __dh_write16_slow(addr, place);
 }
 
@@ -147,8 +148,8 @@ INLINE void __dh_alive_write(void *addr, size_t size, uint32_t place)
         __dh_write_unaligned_slow(addr, size, place);
 }
 
-/* Anywhere: every granule that is touched must be ours as a whole. The size is constant, so that little of this is
- * left. */
+/* Unaligned: the cell of every granule accessed must be the thread's own for all bytes. The size is constant, so that
+ * most of this folds. */
 INLINE void __dh_read_unaligned(const void *addr, size_t size, uint32_t place)
 {
     const uint64_t *first = dh_shadow_of((uintptr_t)addr), *last = dh_shadow_of((uintptr_t)addr + size - 1);
@@ -164,11 +165,11 @@ INLINE void __dh_read_unaligned(const void *addr, size_t size, uint32_t place)
 INLINE void __dh_write_unaligned(void *addr, size_t size, uint32_t place)
 {
     const uint64_t *first = dh_shadow_of((uintptr_t)addr), *last = dh_shadow_of((uintptr_t)addr + size - 1);
-    uint64_t own = __dh_thread.own, others = (whole(first) ^ own) | (whole(last) ^ own);
+    uint64_t own = __dh_thread.own, others = (load_cell(first) ^ own) | (load_cell(last) ^ own);
     if (size > 4)
-        others |= whole(first + 1) ^ own;
+        others |= load_cell(first + 1) ^ own;
     if (size > 8)
-        others |= (whole(first + 2) ^ own) | (whole(first + 3) ^ own);
+        others |= (load_cell(first + 2) ^ own) | (load_cell(first + 3) ^ own);
     if (RARE(others != 0))
         __dh_write_unaligned_slow(addr, size, place);
 }

@@ -4,8 +4,8 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
-/* An address that does not fit is cut; its whole length is told all the same. */
-static void told(struct sockaddr *address, socklen_t room, socklen_t *n, const uintptr_t *slot)
+/* An address that does not fit is cut; its whole length is returned all the same. */
+static void length_is_known(struct sockaddr *address, socklen_t room, socklen_t *n, const uintptr_t *slot)
 {
     W(n, sizeof *n);
     W(address, *n < room ? *n : room);
@@ -13,7 +13,7 @@ static void told(struct sockaddr *address, socklen_t room, socklen_t *n, const u
 
 #define TELLS(name)                                                                                                    \
     DH_ROW(int, name, (int fd, __SOCKADDR_ARG address, socklen_t *restrict n), (fd, address, n),                       \
-           socklen_t room = n ? *n : 0, if (answer == 0) told(address.__sockaddr__, room, n, slot))
+           socklen_t room = n ? *n : 0, if (answer == 0) length_is_known(address.__sockaddr__, room, n, slot))
 
 TELLS(getpeername)
 TELLS(getsockname)

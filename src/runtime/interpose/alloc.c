@@ -2,9 +2,9 @@
  * program's own malloc comes before ours and is not seen: its own locks order the reuse of memory. */
 #include "runtime/interpose/alloc.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/engine/quarantine.h"
 #include "runtime/interpose/interpose.h"
+#include "runtime/platform/bytes.h"
 
 #include <errno.h>
 
@@ -41,14 +41,14 @@ static size_t pooled_size(const void *at)
     return *(const size_t *)((const char *)at - POOL_ALIGNMENT);
 }
 
-/* ---- who really calls ---- */
+/* ---- the call that counts ---- */
 
 /* How far a function of the library that allocates lies from our own frame, at most. An exception may have left its
  * announcement behind. */
 #define NEAR 4096
 
 static __thread const uintptr_t *announced;
-static __thread const void *told_free;
+static __thread const void *reported_free;
 
 static bool is_near(const uintptr_t *outer, const uintptr_t *inner)
 {
@@ -71,14 +71,14 @@ bool dh_alloc_withdraw(void)
 
 void dh_alloc_freeing(const void *at, const uintptr_t *call_slot)
 {
-    if (told_free != at)
+    if (reported_free != at)
         dh_memory_freed(at, call_slot);
-    told_free = at;
+    reported_free = at;
 }
 
 void dh_alloc_freed(void)
 {
-    told_free = NULL;
+    reported_free = NULL;
 }
 
 static const uintptr_t *caller(const uintptr_t *own)
@@ -101,7 +101,7 @@ static const uintptr_t *caller(const uintptr_t *own)
         if (at)                                                                                                        \
             dh_memory_allocated(at, size, caller(DH_CALL_SLOT));                                                       \
         if (at && __builtin_expect(dh_engine_on, 0))                                                                   \
-            dh_freed_allocated(at, size);                                                                              \
+            dh_quarantine_allocated(at, size);                                                                         \
         return at;                                                                                                     \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -131,10 +131,10 @@ static void dh_interposed_free(void *at)
     if (!at || is_pooled(at))
         return;
     dh_interpose_ready();
-    if (at != told_free)
+    if (at != reported_free)
         dh_memory_freed(at, DH_CALL_SLOT);
-    told_free = NULL;
-    if (__builtin_expect(dh_engine_on, 0) && dh_freed_take(at))
+    reported_free = NULL;
+    if (__builtin_expect(dh_engine_on, 0) && dh_quarantine_free(at))
         return;
     if (dh_real.free)
         dh_real.free(at);
@@ -149,7 +149,7 @@ static void *leave_pool(void *old, size_t n)
     return at;
 }
 
-/* The old block is given up before: as soon as the real function gave it back, another thread may have it. Should
+/* The old block is reported freed before: once the real function freed it, another thread may get it. Should
  * there be no memory it lives on, its past forgotten. What lies in the new block was copied there by the caller. */
 static void *dh_interposed_realloc(void *old, size_t n)
 {

@@ -9,7 +9,7 @@
 void dh_alloc_announce(const uintptr_t *call_slot);
 /* Afterwards. True when no malloc of ours was called. */
 bool dh_alloc_withdraw(void);
-/* The block is about to be freed: tells so, and `free` will not again. */
+/* The block is about to be freed: reports that, and `free` will not again. */
 void dh_alloc_freeing(const void *at, const uintptr_t *call_slot);
 void dh_alloc_freed(void);
 

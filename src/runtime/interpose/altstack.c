@@ -1,8 +1,8 @@
 /* Alternate stacks for signal handlers. What the kernel puts on one of the least size leaves a handler some hundred
  * bytes, and the detector needs more: a small one is replaced by a larger one of ours, which nobody sees but by the
  * addresses of a handler's locals. */
-#include "runtime/core/alloc.h"
 #include "runtime/interpose/interpose.h"
+#include "runtime/platform/alloc.h"
 
 #include <errno.h>
 #include <sys/auxv.h>

@@ -1,12 +1,12 @@
 /* Stands before libatomic, to which compilers leave atomics of odd sizes, of poor alignment, and of 16 bytes. All of it
  * is done here, so that every caller in the process agrees on how: by the machine where it can, else under a lock of
  * the variable. */
-#include "runtime/core/bytes.h"
-#include "runtime/core/native_atomics.h"
-#include "runtime/core/raw_syscall.h"
-#include "runtime/core/sync.h"
 #include "runtime/core/thread_state.h"
-#include "runtime/race/history.h"
+#include "runtime/interpose/library_access.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/native_atomics.h"
+#include "runtime/platform/raw_syscall.h"
+#include "runtime/sync/sync.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -27,8 +27,8 @@ static uint32_t order_of(int c_order)
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* The place that the hook before the call told of; it is good for one call. */
-ALWAYS uint32_t take_place(const uintptr_t *call_slot)
+/* The place that the hook before the call announced; it is good for one call. */
+ALWAYS uint32_t announced_place(const uintptr_t *call_slot)
 {
     uint32_t place = DH_PLACE_NONE;
     if (!dh_access_wanted(call_slot))
@@ -39,7 +39,7 @@ ALWAYS uint32_t take_place(const uintptr_t *call_slot)
 }
 
 /* In each interposed function itself, for its caller decides. */
-#define PLACE take_place(DH_CALL_SLOT)
+#define PLACE announced_place(DH_CALL_SLOT)
 
 ALWAYS struct dh_atomic_op enter(const volatile void *addr, enum dh_op kind, int order, size_t size, uint32_t place)
 {
@@ -59,7 +59,7 @@ static void leave_cas(struct dh_atomic_op *op, bool won, int failure)
 
 /* ---- sizes of the machine ---- */
 
-/* `do_` functions are told the place; libatomic's names are made of them. */
+/* `do_` functions get the place; libatomic's names are made of them. */
 #define LOAD_STORE(type, n)                                                                                            \
     ALWAYS type do_load_##n(const volatile void *addr, int order, uint32_t place)                                      \
     {                                                                                                                  \

@@ -1,16 +1,16 @@
 /* Barriers: all arrivals of a round come before all departures of that round, and of no other. Rounds use two objects
  * in turn. While no more threads are inside than the barrier counts, the round of an arrival is known from the number
  * of arrivals before it: a thread can only be in a later round if one of this round has left. Where more threads than
- * that meet, rounds can not be told from outside, and the barrier becomes one object for all of them. */
-#include "runtime/core/address_map.h"
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
+ * that meet, rounds cannot be distinguished from outside, and the barrier becomes one object for all of them. */
 #include "runtime/interpose/interpose.h"
+#include "runtime/platform/address_map.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
 
 struct rounds {
     uint32_t count;
     _Atomic uint64_t arrived, left; /* ever; inside are arrived - left */
-    _Atomic uint64_t concluded;     /* have taken what the round gives, and are about to leave */
+    _Atomic uint64_t concluded;     /* have acquired from the round, and are about to leave */
     _Atomic bool crowded;
     char round[2]; /* names of objects */
 };
@@ -88,7 +88,7 @@ static bool is_private(const pthread_barrier_t *b)
 static int wait_unknown(pthread_barrier_t *b)
 {
     dh_sync_release_join(b, DH_SYNC_BARRIER);
-    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, NULL, dh_real.pthread_barrier_wait(b));
+    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, 0, NULL, dh_real.pthread_barrier_wait(b));
     dh_sync_acquire(b, DH_SYNC_BARRIER);
     return result;
 }
@@ -101,8 +101,8 @@ static int dh_interposed_pthread_barrier_wait(pthread_barrier_t *b)
     if (!r)
         return wait_unknown(b);
     char *round = arrive(r);
-    DH_BLOCKED(is_private(b) ? dh_blocked_describe(DH_ROLE_BARRIER_WAIT, (uintptr_t)b, DH_CALL_SLOT) : (void)0);
-    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, DH_CALL_SLOT, dh_real.pthread_barrier_wait(b));
+    uintptr_t watched = is_private(b) ? (uintptr_t)b : 0;
+    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, watched, DH_CALL_SLOT, dh_real.pthread_barrier_wait(b));
     leave(r, round);
     return result;
 }

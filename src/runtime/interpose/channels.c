@@ -1,10 +1,10 @@
 #include "runtime/interpose/channels.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
-#include "runtime/core/raw_syscall.h"
-#include "runtime/core/sync.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/report/report.h"
+#include "runtime/sync/sync.h"
 
 #include <netinet/in.h>
 #include <stdatomic.h>
@@ -171,7 +171,7 @@ static dh_channel identify(int fd, bool *settled)
 {
     struct stat about;
     *settled = false;
-    if (dh_report_is_alone())
+    if (dh_report_is_sandboxed())
         return UNASKED;
     if (dh_syscall3(SYS_fstat, fd, (long)&about, 0) != 0)
         return DH_CHANNEL_NONE;

@@ -1,6 +1,5 @@
-/* Condition variables: a wait gives the mutex and takes it again, also when the time is up or the thread is cancelled.
- * A signal orders nothing: only the mutex does. */
-#include "runtime/atomrace/atomrace.h"
+/* Condition variables: a wait releases the mutex and acquires it again, also when the time is up or the thread is
+ * cancelled. A signal orders nothing: only the mutex does. */
 #include "runtime/interpose/locks.h"
 
 #include <errno.h>
@@ -8,12 +7,12 @@
 /* Of glibc's __wrefs: other processes use it. */
 #define WREFS_SHARED 1
 
-struct given {
+struct cond_wait {
     const void *condition;
     const pthread_mutex_t *mutex;
     const uintptr_t *call_slot;
     bool timed;
-    bool told; /* it was ours to give */
+    bool reported; /* the release of the mutex, which the thread held */
 };
 
 static bool is_private(const pthread_cond_t *c)
@@ -21,28 +20,27 @@ static bool is_private(const pthread_cond_t *c)
     return !(c->__data.__wrefs & WREFS_SHARED);
 }
 
-/* Whatever the answer, the mutex is held again, unless nobody can have it any more. */
-static void take_after(const struct given *g, int result)
+/* Whatever the answer, the mutex is held again, unless no thread can acquire it any more. */
+static void acquired_after(const struct cond_wait *g, int result)
 {
-    if (g->told && result != ENOTRECOVERABLE)
-        dh_mutex_taken(g->mutex, result == EOWNERDEAD ? EOWNERDEAD : 0, DH_LOCK_BY_WAIT, g->call_slot);
+    if (g->reported && result != ENOTRECOVERABLE)
+        dh_mutex_acquired(g->mutex, result == EOWNERDEAD ? EOWNERDEAD : 0, DH_LOCK_BY_WAIT, g->call_slot);
     dh_condition_woken(g->condition, g->mutex, result == ETIMEDOUT || result == thrd_timedout, g->call_slot);
 }
 
-static void take_again(void *memory)
+static void acquired_by_cancel(void *memory)
 {
-    take_after(memory, 0);
+    acquired_after(memory, 0);
 }
 
-static struct given give(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
+static struct cond_wait release_for(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
 {
-    dh_atom_pass(DH_PASS_OTHER);
-    struct given g = {condition, mutex, call_slot, timed, dh_mutex_may_be_given(mutex)};
-    dh_condition_wait(condition, mutex, timed, call_slot);
-    if (!timed && is_private(condition))
-        DH_BLOCKED(dh_blocked_describe(DH_ROLE_COND_WAIT, (uintptr_t)condition, call_slot));
-    if (g.told)
-        dh_lock_given(mutex, DH_LOCK_BY_WAIT, call_slot);
+    unsigned mode = (timed ? DH_LOCK_TIMED : 0) | (is_private(condition) ? 0 : DH_LOCK_UNWATCHED);
+    dh_sync_point();
+    struct cond_wait g = {condition, mutex, call_slot, timed, dh_mutex_may_be_released(mutex)};
+    dh_condition_wait(condition, mutex, mode, call_slot);
+    if (g.reported)
+        dh_lock_released(mutex, DH_LOCK_BY_WAIT, call_slot);
     return g;
 }
 
@@ -52,11 +50,11 @@ static struct given give(const void *condition, const void *mutex, bool timed, c
         struct dh_wait w;                                                                                              \
         dh_interpose_ready();                                                                                          \
         DH_BY_ENGINE(name, arguments);                                                                                 \
-        struct given g = give(cond, mutex, timed, DH_CALL_SLOT);                                                       \
-        dh_wait_begin(&w, take_again, &g);                                                                             \
+        struct cond_wait g = release_for(cond, mutex, timed, DH_CALL_SLOT);                                            \
+        dh_wait_begin(&w, acquired_by_cancel, &g);                                                                     \
         int result = dh_real.name arguments;                                                                           \
         dh_wait_end(&w);                                                                                               \
-        take_after(&g, result);                                                                                        \
+        acquired_after(&g, result);                                                                                    \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -71,7 +69,7 @@ WAITS(cnd_wait, false, (cnd_t * cond, mtx_t *mutex), (cond, mutex))
 WAITS(cnd_timedwait, true, (cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict until),
       (cond, mutex, until))
 
-/* Told before: who is woken comes after. */
+/* Reported before: the thread that is woken comes after. */
 #define SIGNALS(name, type, all)                                                                                       \
     static int dh_interposed_##name(type *cond)                                                                        \
     {                                                                                                                  \

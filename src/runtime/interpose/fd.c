@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-/* Those who listen come before those who connect, and these before whoever accepts them. */
+/* Listening happens before connecting, and connecting before accepting. */
 static char listeners, connecting;
 
 /* ---- making ---- */

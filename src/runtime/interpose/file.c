@@ -1,5 +1,5 @@
 /* Reading and writing: buffers are accessed, and bytes that go through a channel carry an order. Data is there before
- * it can be read, so the order is taken first and the buffer written then; on the way out the other way round. */
+ * it can be read, so the order is acquired first and the buffer written then; on the way out the other way round. */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ /* the headers are not to define getline themselves */
 #endif
@@ -190,6 +190,6 @@ STREAM(size_t, fwrite_unlocked, (const void *restrict buffer, size_t size, size_
 STREAM(int, fputs, (const char *restrict text, FILE *restrict stream), (text, stream),
        (R(text, dh_real.strlen(text) + 1), OUT), )
 STREAM(int, puts, (const char *text), (text), R(text, dh_real.strlen(text) + 1), )
-/* NULL means all of them: where that would matter, nobody can tell which. */
+/* NULL means all of them: where that would matter, which ones is not known. */
 STREAM(int, fflush, (FILE * stream), (stream), stream ? OUT : (void)0, )
 STREAM(int, fclose, (FILE * stream), (stream), dh_channel_closing(fd_of(stream)), )

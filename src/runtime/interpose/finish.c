@@ -2,18 +2,18 @@
  * stays the program's unless something was found: then, as with other sanitizers, it is the option exitcode's whatever
  * the program's was. Ends by a signal stay as they are. Format of the threads file: see src/cmd/threads_print.h. */
 #include "runtime/atomrace/atomrace.h"
-#include "runtime/core/alloc.h"
 #include "runtime/core/context.h"
 #include "runtime/core/modules.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
 #include "runtime/core/threads.h"
 #include "runtime/heal/heal.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/interpose/real.h"
-#include "runtime/race/assembly.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
+#include "runtime/race/inline_assembly.h"
 #include "runtime/race/thread_slots.h"
 #include "runtime/record/record.h"
 #include "runtime/record/tally.h"
@@ -96,16 +96,16 @@ static void write_threads_file(const char *path)
                  fd < 0 ? dh_print_error((int)-fd, scratch, sizeof scratch) : "write failed");
 }
 
-/* Who has shut itself in may not ask; nor will it have children. */
+/* A confined process (seccomp) may not ask; nor will it have children. */
 static int own_pid(void)
 {
-    return dh_report_is_alone() ? dh_process.pid : dh_sys_getpid();
+    return dh_report_is_sandboxed() ? dh_process.pid : dh_sys_getpid();
 }
 
 static void let_others_go_on(void)
 {
     struct timespec t = {dh_options.atexit_sleep_ms / 1000, dh_options.atexit_sleep_ms % 1000 * 1000000L};
-    if (dh_options.atexit_sleep_ms > 0 && !dh_report_is_alone())
+    if (dh_options.atexit_sleep_ms > 0 && !dh_report_is_sandboxed())
         dh_syscall3(SYS_nanosleep, (long)&t, 0, 0);
 }
 
@@ -122,11 +122,11 @@ void dh_finish(void)
     let_others_go_on();
     dh_report_finish();
     dh_record_finish();
-    dh_suppressions_tell();
-    dh_assembly_tell();
-    if (dh_options.threads_file && !dh_report_is_alone())
+    dh_suppressions_report();
+    dh_assembly_report();
+    if (dh_options.threads_file && !dh_report_is_sandboxed())
         write_threads_file(dh_options.threads_file);
-    if (dh_options.counts_file && !dh_report_is_alone())
+    if (dh_options.counts_file && !dh_report_is_sandboxed())
         dh_tally_write(dh_options.counts_file);
     if (dh_options.verbosity >= 1)
         dh_atom_finish();
@@ -136,7 +136,7 @@ void dh_finish(void)
         dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost), clocks began anew %u times, "
                  "%u slots of threads went to others\n",
                  pid, dh_threads_count(), dh_context_count(), dh_context_lost(), dh_slots_generation() - 1,
-                 dh_slots_shared());
+                 dh_slots_merged());
 }
 
 __attribute__((section(".fini_array.00000"), used)) static void (*const fini)(void) = dh_finish;

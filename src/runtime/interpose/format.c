@@ -1,4 +1,4 @@
-/* Formatted text written to memory. What the arguments point to is read by libc and not looked at. */
+/* Formatted text written to memory. What the arguments point to is read by libc and not checked. */
 #include "runtime/interpose/rows.h"
 
 /* Floating point numbers come in vector registers, which the rest of the runtime leaves alone. */

@@ -3,12 +3,10 @@
 #ifndef DH_RUNTIME_INTERPOSE_INTERPOSE_H
 #define DH_RUNTIME_INTERPOSE_INTERPOSE_H
 
-#include "event/finding_log.h"
 #include "runtime/core/start.h"
-#include "runtime/core/sync.h"
-#include "runtime/deadlock/blocked.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/interpose/real.h"
+#include "runtime/sync/sync.h"
 
 /* `dh_interposed_NAME`, defined before, is what programs and libraries reach as NAME. */
 #define DH_INTERPOSE(name)                                                                                             \
@@ -17,7 +15,7 @@
     extern __typeof__(name) name __attribute__((weak, alias("dh_interposed_" #name), visibility("default")))
 
 /* First in every interposed function: from then on the real ones are known. The process need not have started: before
- * that nothing is looked at, and a sanitizer beside us may be in the middle of its own beginning. */
+ * that nothing is observed, and a sanitizer beside us may be in the middle of its own beginning. */
 static inline void dh_interpose_ready(void)
 {
     if (__builtin_expect(!dh_real_known, 0))
@@ -49,10 +47,10 @@ void dh_wait_resumed(bool interrupted);
         answer_;                                                                                                       \
     })
 
-/* The same for a wait that is told of: for a semaphore, barrier, thread; `flags` of dh_event_flag. */
-#define DH_WAIT_FOR(object, class, flags, call_slot, call)                                                             \
+/* The same for a wait for a semaphore, barrier or thread, which is reported; parameters as of dh_sync_block. */
+#define DH_WAIT_FOR(object, class, flags, watched, call_slot, call)                                                    \
     ({                                                                                                                 \
-        dh_sync_block(object, class, flags, call_slot);                                                                \
+        dh_sync_block(object, class, flags, watched, call_slot);                                                       \
         __auto_type waited_ = DH_WAIT(call);                                                                           \
         dh_sync_unblock(object, class, call_slot);                                                                     \
         waited_;                                                                                                       \

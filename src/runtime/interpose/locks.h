@@ -6,24 +6,24 @@
 
 #include <errno.h>
 
-/* After an attempt to take the mutex that answered `result`. */
-void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const uintptr_t *call_slot);
-/* Whether unlocking it will succeed, as far as that can be told. */
-bool dh_mutex_may_be_given(const pthread_mutex_t *m);
+/* After an attempt to acquire the mutex that answered `result`. */
+void dh_mutex_acquired(const pthread_mutex_t *m, int result, unsigned mode, const uintptr_t *call_slot);
+/* Whether unlocking it will succeed, as far as that is known. */
+bool dh_mutex_may_be_released(const pthread_mutex_t *m);
 /* The calling thread ends and perhaps holds locks still. */
 void dh_locks_abandoned(void);
 
-#define DH_LOCK_BEGINS(name, parameters, arguments)                                                                    \
+#define DH_INTERPOSE_LOCK_INIT(name, parameters, arguments)                                                            \
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
-        dh_lock_begins((const void *)lock, DH_CALL_SLOT);                                                              \
+        dh_lock_init((const void *)lock, DH_CALL_SLOT);                                                                \
         return dh_real.name arguments;                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
 /* Refused when it is held: then it lives on. */
-#define DH_LOCK_ENDS(name, type)                                                                                       \
+#define DH_INTERPOSE_LOCK_DESTROY(name, type)                                                                          \
     static int dh_interposed_##name(type *lock)                                                                        \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
@@ -31,7 +31,7 @@ void dh_locks_abandoned(void);
         if (result == 0)                                                                                               \
             dh_lock_destroyed((const void *)lock, DH_CALL_SLOT);                                                       \
         else if (result == EBUSY)                                                                                      \
-            dh_lock_not_destroyed((const void *)lock, DH_CALL_SLOT);                                                   \
+            dh_lock_destroy_failed((const void *)lock, DH_CALL_SLOT);                                                  \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);

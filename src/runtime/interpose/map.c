@@ -1,6 +1,6 @@
 /* Mappings: memory that comes from the kernel has no past, and what goes back is forgotten before it can come again. */
-#include "runtime/core/raw_syscall.h"
 #include "runtime/interpose/interpose.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/race/layout.h"
 
 #include <errno.h>

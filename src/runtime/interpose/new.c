@@ -1,4 +1,4 @@
-/* operator new and delete: they call malloc and free, but in the name of who calls them. */
+/* operator new and delete: they call malloc and free, but for their caller. */
 #include "runtime/interpose/new.h"
 #include "runtime/interpose/alloc.h"
 #include "runtime/interpose/interpose.h"

@@ -1,7 +1,7 @@
 /* What runs once: pthread_once, call_once, and the guards of function-local statics in C++. The end of the routine
  * comes before every return of another call. */
-#include "runtime/core/raw_syscall.h"
 #include "runtime/interpose/interpose.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -31,7 +31,7 @@ static void run_pending(void)
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         if (dh_engine_on)                                                                                              \
-            dh_engine_once((const int *)flag);                                                                         \
+            dh_engine_once_begins((const int *)flag);                                                                  \
         struct pending outer = pending;                                                                                \
         pending = (struct pending){flag, routine};                                                                     \
         conclusion;                                                                                                    \
@@ -81,7 +81,7 @@ static int dh_interposed___cxa_guard_acquire(int64_t *guard)
 {
     int *state = (int *)guard;
     if (dh_engine_on)
-        dh_engine_guard(state);
+        dh_engine_guard_begins(state);
     for (;;) {
         int expected = 0;
         if (__atomic_compare_exchange_n(state, &expected, GUARD_PENDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

@@ -1,10 +1,10 @@
 /* A variant lives in the cache; the program it stands for asks the kernel where it is to find its data beside itself.
  * These answer with the program the user named. Everything else passes. */
-#include "runtime/core/bytes.h"
-#include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/interpose/real.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <limits.h>
 #include <stdlib.h>

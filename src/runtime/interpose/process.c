@@ -1,8 +1,8 @@
 /* The process's own ends and means: handlers at exit run after they were registered, by whichever thread; libraries
  * that are unloaded leave nothing behind. fork is seen through libc's own handlers (start.c), which _Fork does not
- * call; vfork and exec are left alone, and what longjmp leaves is told from the shadow stack. */
-#include "runtime/core/alloc.h"
+ * call; vfork and exec are left alone, and what longjmp leaves is found by the shadow stack. */
 #include "runtime/interpose/interpose.h"
+#include "runtime/platform/alloc.h"
 
 #include <link.h>
 
@@ -37,7 +37,7 @@ static void __dh_run_with_status(int status, void *memory)
     r.function.with_status(status, r.argument);
 }
 
-/* What is registered instead, given to a function of ours; NULL when there is no memory. */
+/* What is registered instead, an argument of a function of ours; NULL when there is no memory. */
 static struct at_exit *note(void *argument)
 {
     struct at_exit *r = dh_alloc(sizeof *r);
@@ -100,7 +100,7 @@ DH_INTERPOSE(quick_exit);
 
 /* ---- libraries ---- */
 
-/* Who opens a library that is there already comes after its constructors. */
+/* Opening a library that is there already happens after its constructors. */
 static char loader;
 extern const char __executable_start[], etext[];
 

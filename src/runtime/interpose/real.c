@@ -32,7 +32,7 @@ void dh_real_init(void)
 #include "runtime/interpose/real_list.def"
 #undef DH_REAL
     dh_real_new_init();
-    /* The program's first dlerror is not to tell of ours. */
+    /* The program's first dlerror is not to report ours. */
     if (missing)
         dlerror();
     dh_real_known = true;

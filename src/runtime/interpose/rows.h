@@ -1,9 +1,11 @@
-/* Library functions as rows: what they read and write on behalf of a caller that is looked at. Layer: runtime. A row
- * says `before` what is known from the arguments and `after` what the answer tells. Only within a row: R and W. */
+/* Library functions as rows: what they read and write on behalf of an observed caller. Layer: runtime. A row
+ * says `before` what is known from the arguments and `after` what follows from the answer. Only within a row: R and W.
+ */
 #ifndef DH_RUNTIME_INTERPOSE_ROWS_H
 #define DH_RUNTIME_INTERPOSE_ROWS_H
 
 #include "runtime/interpose/interpose.h"
+#include "runtime/interpose/library_access.h"
 
 #define R(at, n) dh_access_read(at, n, slot)
 #define W(at, n) dh_access_write(at, n, slot)

@@ -1,18 +1,16 @@
-/* Read-write locks and spin locks. What is free is taken without the marks of a wait, by trying first. */
+/* Read-write locks and spin locks. A lock that is free is acquired without the marks of a wait, by trying first. */
 #include "runtime/atomrace/noise.h"
 #include "runtime/interpose/locks.h"
 
 #include <errno.h>
 
-/* Who spins is not asleep. */
-static void describe(const pthread_rwlock_t *lock, size_t size, unsigned mode, const uintptr_t *call_slot)
+/* Other processes may release it, or the thread spins and is not asleep. */
+static unsigned unwatched(const pthread_rwlock_t *lock, size_t size)
 {
-    uint32_t role = mode & DH_LOCK_SHARED ? DH_ROLE_RDLOCK_WAIT : DH_ROLE_LOCK_WAIT;
-    if (size == sizeof *lock && !(mode & DH_LOCK_TIMED) && !lock->__data.__shared)
-        dh_blocked_describe(role, (uintptr_t)lock, call_slot);
+    return size != sizeof *lock || lock->__data.__shared ? DH_LOCK_UNWATCHED : 0;
 }
 
-#define TAKES(name, mode, parameters, arguments, attempt, busy)                                                        \
+#define ACQUIRES(name, mode, parameters, arguments, attempt, busy)                                                     \
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
@@ -20,12 +18,11 @@ static void describe(const pthread_rwlock_t *lock, size_t size, unsigned mode, c
         dh_noise_before_lock();                                                                                        \
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
-            dh_lock_waits((const void *)lock, mode, DH_CALL_SLOT);                                                     \
-            DH_BLOCKED(describe((const void *)lock, sizeof *lock, mode, DH_CALL_SLOT));                                \
+            dh_lock_wait((const void *)lock, mode | unwatched((const void *)lock, sizeof *lock), DH_CALL_SLOT);        \
             result = DH_WAIT(dh_real.name arguments);                                                                  \
         }                                                                                                              \
         if (result == 0)                                                                                               \
-            dh_lock_taken((const void *)lock, mode, DH_CALL_SLOT);                                                     \
+            dh_lock_acquired((const void *)lock, mode, DH_CALL_SLOT);                                                  \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -34,35 +31,35 @@ static void describe(const pthread_rwlock_t *lock, size_t size, unsigned mode, c
 #define TRY_SPIN dh_real.pthread_spin_trylock(lock)
 #define UNTIL const struct timespec *until
 
-TAKES(pthread_rwlock_rdlock, DH_LOCK_SHARED, (pthread_rwlock_t * lock), (lock), TRY_READ, EBUSY)
-TAKES(pthread_rwlock_tryrdlock, DH_LOCK_SHARED | DH_LOCK_TRY, (pthread_rwlock_t * lock), (lock), TRY_READ, -1)
-TAKES(pthread_rwlock_wrlock, DH_LOCK_EXCLUSIVE, (pthread_rwlock_t * lock), (lock), TRY_WRITE, EBUSY)
-TAKES(pthread_rwlock_trywrlock, DH_LOCK_TRY, (pthread_rwlock_t * lock), (lock), TRY_WRITE, -1)
-/* A time or clock that is not valid is told even when the lock is free: these do not try. */
-TAKES(pthread_rwlock_timedrdlock, DH_LOCK_SHARED | DH_LOCK_TIMED, (pthread_rwlock_t * lock, UNTIL), (lock, until),
-      EBUSY, EBUSY)
-TAKES(pthread_rwlock_timedwrlock, DH_LOCK_TIMED, (pthread_rwlock_t * lock, UNTIL), (lock, until), EBUSY, EBUSY)
-TAKES(pthread_rwlock_clockrdlock, DH_LOCK_SHARED | DH_LOCK_TIMED, (pthread_rwlock_t * lock, clockid_t clock, UNTIL),
-      (lock, clock, until), EBUSY, EBUSY)
-TAKES(pthread_rwlock_clockwrlock, DH_LOCK_TIMED, (pthread_rwlock_t * lock, clockid_t clock, UNTIL),
-      (lock, clock, until), EBUSY, EBUSY)
-TAKES(pthread_spin_lock, DH_LOCK_EXCLUSIVE, (pthread_spinlock_t * lock), (lock), TRY_SPIN, EBUSY)
-TAKES(pthread_spin_trylock, DH_LOCK_TRY, (pthread_spinlock_t * lock), (lock), TRY_SPIN, -1)
+ACQUIRES(pthread_rwlock_rdlock, DH_LOCK_SHARED, (pthread_rwlock_t * lock), (lock), TRY_READ, EBUSY)
+ACQUIRES(pthread_rwlock_tryrdlock, DH_LOCK_SHARED | DH_LOCK_TRY, (pthread_rwlock_t * lock), (lock), TRY_READ, -1)
+ACQUIRES(pthread_rwlock_wrlock, DH_LOCK_EXCLUSIVE, (pthread_rwlock_t * lock), (lock), TRY_WRITE, EBUSY)
+ACQUIRES(pthread_rwlock_trywrlock, DH_LOCK_TRY, (pthread_rwlock_t * lock), (lock), TRY_WRITE, -1)
+/* A time or clock that is not valid is an error even when the lock is free: these do not try. */
+ACQUIRES(pthread_rwlock_timedrdlock, DH_LOCK_SHARED | DH_LOCK_TIMED, (pthread_rwlock_t * lock, UNTIL), (lock, until),
+         EBUSY, EBUSY)
+ACQUIRES(pthread_rwlock_timedwrlock, DH_LOCK_TIMED, (pthread_rwlock_t * lock, UNTIL), (lock, until), EBUSY, EBUSY)
+ACQUIRES(pthread_rwlock_clockrdlock, DH_LOCK_SHARED | DH_LOCK_TIMED, (pthread_rwlock_t * lock, clockid_t clock, UNTIL),
+         (lock, clock, until), EBUSY, EBUSY)
+ACQUIRES(pthread_rwlock_clockwrlock, DH_LOCK_TIMED, (pthread_rwlock_t * lock, clockid_t clock, UNTIL),
+         (lock, clock, until), EBUSY, EBUSY)
+ACQUIRES(pthread_spin_lock, DH_LOCK_EXCLUSIVE, (pthread_spinlock_t * lock), (lock), TRY_SPIN, EBUSY)
+ACQUIRES(pthread_spin_trylock, DH_LOCK_TRY, (pthread_spinlock_t * lock), (lock), TRY_SPIN, -1)
 
-#define GIVES(name, type)                                                                                              \
+#define RELEASES(name, type)                                                                                           \
     static int dh_interposed_##name(type *lock)                                                                        \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         DH_BY_ENGINE(name, (lock));                                                                                    \
-        dh_lock_given((const void *)lock, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                            \
+        dh_lock_released((const void *)lock, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                         \
         return dh_real.name(lock);                                                                                     \
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
-GIVES(pthread_rwlock_unlock, pthread_rwlock_t)
-GIVES(pthread_spin_unlock, pthread_spinlock_t)
+RELEASES(pthread_rwlock_unlock, pthread_rwlock_t)
+RELEASES(pthread_spin_unlock, pthread_spinlock_t)
 
-DH_LOCK_BEGINS(pthread_rwlock_init, (pthread_rwlock_t * lock, const pthread_rwlockattr_t *attr), (lock, attr))
-DH_LOCK_BEGINS(pthread_spin_init, (pthread_spinlock_t * lock, int shared), (lock, shared))
-DH_LOCK_ENDS(pthread_rwlock_destroy, pthread_rwlock_t)
-DH_LOCK_ENDS(pthread_spin_destroy, pthread_spinlock_t)
+DH_INTERPOSE_LOCK_INIT(pthread_rwlock_init, (pthread_rwlock_t * lock, const pthread_rwlockattr_t *attr), (lock, attr))
+DH_INTERPOSE_LOCK_INIT(pthread_spin_init, (pthread_spinlock_t * lock, int shared), (lock, shared))
+DH_INTERPOSE_LOCK_DESTROY(pthread_rwlock_destroy, pthread_rwlock_t)
+DH_INTERPOSE_LOCK_DESTROY(pthread_spin_destroy, pthread_spinlock_t)

@@ -1,6 +1,7 @@
 /* Programs that shut themselves in (seccomp), by prctl or by the system call: from then on a call that the program
  * would not make itself may be its end, so the runtime asks the kernel for nothing but what the program must allow. */
 #include "runtime/core/threads.h"
+#include "runtime/deadlock/deadlock.h"
 #include "runtime/interpose/channels.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/report/report.h"
@@ -12,8 +13,8 @@
 static void shutting_in(void)
 {
     dh_channels_settle();
-    dh_blocked_stop();
-    dh_report_alone(true);
+    dh_deadlock_stop();
+    dh_report_set_sandboxed(true);
 }
 
 static int dh_interposed_prctl(int option, ...)
@@ -25,12 +26,12 @@ static int dh_interposed_prctl(int option, ...)
         a[i] = va_arg(ap, unsigned long);
     va_end(ap);
     dh_interpose_ready();
-    bool was_alone = dh_report_is_alone();
+    bool was_alone = dh_report_is_sandboxed();
     if (option == PR_SET_SECCOMP)
         shutting_in();
     int result = dh_real.prctl(option, a[0], a[1], a[2], a[3]);
     if (option == PR_SET_SECCOMP && result != 0 && !was_alone)
-        dh_report_alone(false);
+        dh_report_set_sandboxed(false);
     if (option == PR_SET_NAME && result == 0)
         dh_thread_set_name(__dh_thread.thread, (const char *)a[0]);
     return result;

@@ -22,14 +22,12 @@ static bool is_private(const sem_t *sem)
 #define UNTIL const struct timespec *restrict until
 
 WAITS(sem_trywait, (sem_t * sem), (sem), dh_real.sem_trywait(sem))
-WAITS(sem_wait, (sem_t * sem), (sem), ({
-          DH_BLOCKED(is_private(sem) ? dh_blocked_describe(DH_ROLE_SEM_WAIT, (uintptr_t)sem, DH_CALL_SLOT) : (void)0);
-          DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, 0, DH_CALL_SLOT, dh_real.sem_wait(sem));
-      }))
+WAITS(sem_wait, (sem_t * sem), (sem),
+      DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, 0, is_private(sem) ? (uintptr_t)sem : 0, DH_CALL_SLOT, dh_real.sem_wait(sem)))
 WAITS(sem_timedwait, (sem_t *restrict sem, UNTIL), (sem, until),
-      DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, DH_EVENT_TIMED, DH_CALL_SLOT, dh_real.sem_timedwait(sem, until)))
+      DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, DH_EVENT_TIMED, 0, DH_CALL_SLOT, dh_real.sem_timedwait(sem, until)))
 WAITS(sem_clockwait, (sem_t *restrict sem, clockid_t clock, UNTIL), (sem, clock, until),
-      DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, DH_EVENT_TIMED, DH_CALL_SLOT, dh_real.sem_clockwait(sem, clock, until)))
+      DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, DH_EVENT_TIMED, 0, DH_CALL_SLOT, dh_real.sem_clockwait(sem, clock, until)))
 
 static int dh_interposed_sem_post(sem_t *sem)
 {
@@ -44,7 +42,7 @@ static int dh_interposed_sem_getvalue(sem_t *restrict sem, int *restrict out)
 {
     dh_interpose_ready();
     if (dh_engine_on)
-        dh_engine_sem_look(sem);
+        dh_engine_sem_before_getvalue(sem);
     return dh_real.sem_getvalue(sem, out);
 }
 DH_INTERPOSE(sem_getvalue);

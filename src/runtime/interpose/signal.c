@@ -1,5 +1,5 @@
 /* Signals: installing a handler comes before every run of it, as does sending what it handles; waiting for a signal
- * counts as handling it. The kernel is given a function of ours with the program's flags; whoever asks gets to see the
+ * counts as handling it. The kernel gets a function of ours with the program's flags; sigaction answers the
  * program's own handler. */
 #include "runtime/atomrace/atomrace.h"
 #include "runtime/interpose/interpose.h"

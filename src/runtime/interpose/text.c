@@ -101,7 +101,7 @@ DH_ROW(char *, strdup, (const char *s), (s), (R(s, whole(s)), dh_alloc_announce(
        answer ? W(answer, whole(answer)) : (void)0)
 DH_ROW(char *, strndup, (const char *s, size_t n), (s, n), (R(s, within(s, n)), dh_alloc_announce(slot)),
        answer ? W(answer, whole(answer)) : (void)0)
-/* Of what they cut, the token is known to have been looked at. */
+/* Of what they cut, the token is known to have been read. */
 DH_ROW(char *, strtok, (char *restrict s, const char *restrict set), (s, set), R(set, whole(set)),
        answer ? R(answer, whole(answer)) : (void)0)
 DH_ROW(char *, strtok_r, (char *restrict s, const char *restrict set, char **restrict rest), (s, set, rest),
@@ -179,7 +179,7 @@ DH_ROW(size_t, wcsxfrm, (WIDE_TO_FROM, size_t n), (to, from, n), R(from, WIDE(wi
 
 /* ---- numbers ---- */
 
-/* Where the number ends is known only to the function that reads it; the character there was looked at. */
+/* Where the number ends is known only to the function that reads it; the character there was read. */
 #define NUMBER(result, name)                                                                                           \
     static result dh_interposed_##name(const char *restrict s, char **restrict out, int base)                          \
     {                                                                                                                  \

@@ -1,14 +1,13 @@
 /* Stands before libc's thread functions, for the program, its libraries and libstdc++ alike. C11 threads are
  * interposed too: libc calls its own pthread functions inside them directly. */
 #include "runtime/core/threads.h"
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
 #include "runtime/core/modules.h"
 #include "runtime/core/unwind.h"
 #include "runtime/interpose/interpose.h"
-#include "runtime/race/internal.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
 
 #include <errno.h>
 
@@ -26,7 +25,7 @@ struct beginning {
     } routine;
     void *argument;
     struct dh_thread *thread;
-    void *token; /* of what the creator did before */
+    struct dh_thread_birth birth; /* of what the creator did before */
     size_t stack_size;
     uintptr_t stack_top; /* of a stack that the program gave, or 0 */
 };
@@ -39,14 +38,14 @@ static uintptr_t top_of_stack(const struct beginning *b)
 }
 
 /* Thread-local storage may have been that of another thread, of which we know no end; as the stack below, which
- * dh_sync_thread_begin cares for. */
+ * dh_thread_start cares for. */
 static struct beginning begin(void *memory, uintptr_t stack_high)
 {
     struct beginning b = *(struct beginning *)memory;
     dh_free(memory, sizeof b);
     uintptr_t top = top_of_stack(&b), here = (uintptr_t)__builtin_frame_address(0);
     dh_thread_begin(b.thread, stack_high, b.stack_size - (top - stack_high));
-    dh_sync_thread_begin(b.token);
+    dh_thread_start(&b.birth);
     dh_memory_mapped((void *)here, top - here, DH_MEMORY_TLS);
     return b;
 }
@@ -118,7 +117,8 @@ static struct beginning *prepare(void *argument, const pthread_attr_t *attr, con
     b->thread = dh_thread_new(context, detached);
     if (b->stack_top)
         dh_thread_mark(b->thread, DH_THREAD_OWN_STACK);
-    b->token = dh_sync_thread_create(b->thread);
+    b->birth = (struct dh_thread_birth){0};
+    dh_thread_spawn(&b->birth, b->thread);
     return b;
 }
 
@@ -129,7 +129,7 @@ static void conclude(struct beginning *b, struct dh_thread *thread, bool created
         __dh_thread.last_handle = handle;
     } else {
         dh_thread_abandon(thread);
-        dh_sync_thread_abandon(b->token);
+        dh_thread_spawn_failed(&b->birth);
         dh_free(b, sizeof *b);
     }
 }
@@ -172,8 +172,7 @@ static void joined(struct dh_thread *thread, const uintptr_t *call_slot)
     if (!thread)
         return;
     dh_thread_mark(thread, DH_THREAD_JOINED);
-    dh_sync_thread_joined(thread->index, call_slot);
-    dh_memory_thread_joined(thread);
+    dh_thread_joined(thread, call_slot);
 }
 
 static void detached(struct dh_thread *thread, const uintptr_t *call_slot)
@@ -181,7 +180,7 @@ static void detached(struct dh_thread *thread, const uintptr_t *call_slot)
     (void)call_slot;
     dh_thread_mark(thread, DH_THREAD_DETACHED);
     if (thread)
-        dh_sync_thread_detached(thread->index);
+        dh_thread_detached(thread);
 }
 
 /* The record is looked up first: after a join the thread's memory is gone. */
@@ -198,11 +197,7 @@ static void detached(struct dh_thread *thread, const uintptr_t *call_slot)
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
-#define JOINS(call)                                                                                                    \
-    ({                                                                                                                 \
-        DH_BLOCKED(dh_blocked_describe(DH_ROLE_JOIN, handle, DH_CALL_SLOT));                                           \
-        DH_WAIT_FOR(thread, DH_SYNC_THREAD, 0, DH_CALL_SLOT, call);                                                    \
-    })
+#define JOINS(call) DH_WAIT_FOR(thread, DH_SYNC_THREAD, 0, handle, DH_CALL_SLOT, call)
 
 INTERPOSE_END(pthread_join, 0, joined, (pthread_t handle, void **value), (handle, value),
               JOINS(dh_real.pthread_join(handle, value)))
@@ -218,7 +213,7 @@ INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value), (han
               JOINS(dh_real.thrd_join(handle, value)))
 INTERPOSE_END(thrd_detach, thrd_success, detached, (thrd_t handle), (handle), dh_real.thrd_detach(handle))
 
-/* The other side is wherever the cancellation takes effect: see interpose_wait.c. */
+/* The other side is where the cancellation takes effect: see wait.c. */
 static int dh_interposed_pthread_cancel(pthread_t handle)
 {
     dh_interpose_ready();

@@ -1,4 +1,4 @@
-/* Clocks and giving way: libc's own, unless the engine decides who runs and what time it is. */
+/* Clocks and yielding: libc's own, unless the engine decides which thread runs and what time it is. */
 #include "runtime/interpose/interpose.h"
 
 #define BY_ENGINE_IF(condition, result, name, parameters, arguments)                                                   \

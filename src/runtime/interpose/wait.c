@@ -1,5 +1,5 @@
 /* Calls that may wait: the marks around them, and the rows of those that only wait. All are points of cancellation;
- * whoever cancelled the thread did so before its cleanup handlers run. */
+ * the cancellation happens before the cleanup handlers of the thread run. */
 #include "runtime/core/threads.h"
 #include "runtime/interpose/interpose.h"
 
@@ -22,7 +22,7 @@ static void abandoned(void *memory)
 {
     struct dh_wait *w = memory;
     wake();
-    DH_BLOCKED(dh_blocked_wait_ends());
+    dh_watched_wait_end();
     dh_sync_acquire(__dh_thread.thread, DH_SYNC_THREAD);
     if (w->undo)
         w->undo(w->argument);
@@ -34,12 +34,12 @@ void dh_wait_begin(struct dh_wait *w, void (*undo)(void *), void *argument)
     w->argument = argument;
     _pthread_cleanup_push(&w->cleanup, abandoned, w);
     sleep_now();
-    DH_BLOCKED(dh_blocked_wait_begins());
+    dh_watched_wait_begin();
 }
 
 void dh_wait_end(struct dh_wait *w)
 {
-    DH_BLOCKED(dh_blocked_wait_ends());
+    dh_watched_wait_end();
     wake();
     _pthread_cleanup_pop(&w->cleanup, 0);
 }
@@ -47,7 +47,7 @@ void dh_wait_end(struct dh_wait *w)
 bool dh_wait_interrupted(void)
 {
     bool was = waiting;
-    DH_BLOCKED(dh_blocked_wait_interrupted());
+    dh_watched_wait_interrupted();
     wake();
     return was;
 }
@@ -57,7 +57,7 @@ void dh_wait_resumed(bool interrupted)
     if (!interrupted)
         return;
     sleep_now();
-    DH_BLOCKED(dh_blocked_wait_resumed());
+    dh_watched_wait_resumed();
 }
 
 #define WAITS(result, name, parameters, arguments)                                                                     \

@@ -1,32 +1,32 @@
-/* Accesses in full: every size, every cell, and what goes with it in the history. */
+/* The race check of an access of any size: shadow cells, filters and the thread's history. */
 #include "runtime/core/public_hooks.h"
 
-#include "runtime/core/keeps_registers.h"
+#include "runtime/platform/keeps_registers.h"
 #include "runtime/race/internal.h"
 #include "runtime/race/race_state.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
 #include "runtime/core/hook_table.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/race/cell_update.h"
 #include "runtime/race/fast.h"
-#include "runtime/race/plain_cells.h"
 #include "runtime/race/shadow.h"
 #include "runtime/race/thread_slots.h"
 
-struct dh_race dh_race_world;
+struct dh_race dh_race_tables;
 bool dh_race_on;
 
-/* ---- into the detector and out ---- */
+/* ---- entering and leaving the detector ---- */
 
 static bool ensure_slot(struct dh_race_state *s)
 {
-    if (!atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && !dh_slot_is_used_up(s))
+    if (!atomic_load_explicit(&s->gate.borrowed, memory_order_relaxed) && !dh_slot_is_exhausted(s))
         return true;
-    if (!atomic_load_explicit(&s->gate.lent, memory_order_relaxed))
-        dh_slot_give(s);
-    atomic_store(&s->gate.lent, 1);
-    if (!dh_slot_take(s))
+    if (!atomic_load_explicit(&s->gate.borrowed, memory_order_relaxed))
+        dh_slot_release(s);
+    atomic_store(&s->gate.borrowed, 1);
+    if (!dh_slot_acquire(s))
         return false;
     dh_race_new_epoch(s);
     return true;
@@ -35,7 +35,7 @@ static bool ensure_slot(struct dh_race_state *s)
 bool dh_race_enter(struct dh_race_state *s)
 {
     if (!s || s->gate.busy || dh_race_ignores(s, DH_IGNORED_ALL) ||
-        atomic_load_explicit(&s->gate.blocked, memory_order_relaxed) != DH_RUNS)
+        atomic_load_explicit(&s->gate.blocked, memory_order_relaxed) != DH_RACE_RUNNING)
         return false;
     s->gate.busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -43,12 +43,13 @@ bool dh_race_enter(struct dh_race_state *s)
         dh_race_leave(s);
         return false;
     }
-    if (__builtin_expect(s->tls->own == DH_OWN_LENT || !s->tls->own, 0)) /* somebody asked for the slot, and gave up */
+    if (__builtin_expect(s->tls->own == DH_OWN_BORROWED || !s->tls->own,
+                         0)) /* a thread wanted to borrow the slot, and gave up */
         s->tls->own = dh_cell_of(dh_epoch_with(s->t.time, DH_MASK_ALL), dh_epoch_with(s->t.time, DH_MASK_ALL));
     return true;
 }
 
-/* Stamps that begin again must not let an old line pass for a new one. */
+/* When stamps wrap around, lines of old epochs must not pass for present ones. */
 static void forget_all_filtered(struct dh_race_state *s)
 {
     s->stamp += (uint64_t)1 << DH_STAMP_SHIFT;
@@ -75,19 +76,19 @@ void dh_race_new_epoch(struct dh_race_state *s)
 
 static void write_state(struct dh_race_state *s)
 {
-    struct dh_history *h = &s->history;
-    dh_history_add(h, dh_history_meta(DH_META_LOCKS, 0));
+    struct dh_race_history *h = &s->history;
+    dh_history_add(h, dh_history_meta(DH_META_NO_LOCKS, 0));
     dh_history_add(h, dh_history_meta(DH_META_TIME, s->t.time));
     for (uint32_t i = 0; i < s->n_held; i++) {
         dh_history_add(h, dh_history_meta(DH_META_LOCK_CONTEXT, s->held[i].context));
-        dh_history_add(h, dh_history_meta(DH_META_TAKEN, s->held[i].lock | s->held[i].shared));
+        dh_history_add(h, dh_history_meta(DH_META_ACQUIRED, s->held[i].lock | s->held[i].shared));
     }
-    s->context_value = ~(uint64_t)0; /* said again by the next access */
+    s->context_value = ~(uint64_t)0; /* the next access records its context again */
 }
 
 bool dh_race_history_room(struct dh_race_state *s, unsigned words)
 {
-    struct dh_history *h = &s->history;
+    struct dh_race_history *h = &s->history;
     if (dh_history_has_room(h, words))
         return true;
     if (!h->words)
@@ -117,7 +118,7 @@ uint32_t dh_race_context(struct dh_race_state *s)
     return known ? known_context(s, value)->id : DH_CONTEXT_ROOT;
 }
 
-/* The stack with the caller on top has a number like any other. */
+/* The stack with the caller on top is a context like any other. */
 uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot)
 {
     const struct dh_thread_state *tls = s->tls;
@@ -126,13 +127,13 @@ uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slo
     uint64_t value = dh_context_step(tls->frames[(int64_t)dh_frames_known(tls) - 1].context, *call_slot);
     struct dh_known_context *known = &s->contexts[value >> 56 & (DH_CONTEXT_CACHE - 1)];
     if (known->value != value) {
-        known->id = dh_context_extend(dh_race_context(s), *call_slot); /* first: it may use the place itself */
+        known->id = dh_context_extend(dh_race_context(s), *call_slot); /* first: it may use the same entry */
         known->value = value;
     }
     return known->id;
 }
 
-static void note_context(struct dh_race_state *s)
+static void record_context(struct dh_race_state *s)
 {
     uint32_t id = dh_race_context(s), known = dh_frames_known(s->tls);
     uint64_t value = s->tls->frames ? s->tls->frames[(int64_t)known - 1].context : ~(uint64_t)0;
@@ -142,107 +143,109 @@ static void note_context(struct dh_race_state *s)
     dh_history_add(&s->history, dh_history_meta(DH_META_CONTEXT, id));
 }
 
-static void note_range(struct dh_race_state *s, uint64_t word, size_t size)
+static void record_range(struct dh_race_state *s, uint64_t word, size_t size)
 {
     dh_history_add(&s->history, word);
     dh_history_add(&s->history, dh_history_meta(DH_META_SIZE, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size));
 }
 
-static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
+static void record_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
     if (!dh_race_history_room(s, 3))
         return;
-    if (s->report_context) { /* of a call, told with the access: the stack of what follows is another again */
-        note_range(s, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_CALLED, write, s->report_context), size);
+    if (s->report_context) { /* of a call, recorded with the access: what follows has the stack's context again */
+        record_range(s, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_LIBRARY, write, s->report_context), size);
         return;
     }
-    note_context(s);
+    record_context(s);
     if (size <= 16 && !(size & (size - 1)))
         dh_history_add(&s->history,
                        dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctzl(size), write, place));
     else
-        note_range(s, dh_history_access(DH_HISTORY_RANGE, addr, 0, write, place), size);
+        record_range(s, dh_history_access(DH_HISTORY_RANGE, addr, 0, write, place), size);
 }
 
-void dh_race_note_run(struct dh_race_state *s, uintptr_t addr, uint32_t extent, uint32_t shape, bool write,
-                      uint32_t place)
+void dh_race_record_strided(struct dh_race_state *s, uintptr_t addr, uint32_t extent, uint32_t shape, bool write,
+                            uint32_t place)
 {
     if (!dh_race_history_room(s, 3))
         return;
-    note_context(s);
-    dh_history_add(&s->history, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_RUN, write, place));
+    record_context(s);
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_STRIDED, write, place));
     dh_history_add(&s->history, dh_history_meta(DH_META_SIZE, (uint64_t)shape << 32 | extent));
 }
 
 /* ---- accesses ---- */
 
-/* A part of a granule, where a range begins or ends. */
-static bool plan_part(const struct dh_race_state *s, dh_cell *cell, unsigned mask, bool write, struct dh_next *next)
+/* A part of a granule, at either end of a range. */
+static bool compute_part(const struct dh_race_state *s, dh_cell *cell, unsigned mask, bool write,
+                         struct dh_cell_update *next)
 {
     dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
-    if (dh_cell_is_line(old)) /* which is looked at next */
-        dh_line_prefetch(&dh_race_world.lines.at[dh_cell_line(old)]);
-    return dh_cell_plan(s, old, mask, write, next);
+    if (dh_cell_is_line(old)) /* which is read next */
+        dh_shadow_line_prefetch(&dh_race_tables.lines.at[dh_cell_line(old)]);
+    return dh_cell_compute_update(s, old, mask, write, next);
 }
 
-/* Whole granules: of most ranges all have the same past, and one plan serves them. */
-static bool plan_alike(const struct dh_race_state *s, dh_cell *cell, size_t n, bool write, struct dh_next *next)
+/* Whole granules: in most ranges all cells are equal, and so are their updates. */
+static bool compute_equal(const struct dh_race_state *s, dh_cell *cell, size_t n, bool write,
+                          struct dh_cell_update *next)
 {
     dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
     for (size_t i = 1; i < n; i++)
         if (__atomic_load_n(&cell[i], __ATOMIC_RELAXED) != old)
             return false;
-    return dh_cell_plan(s, old, DH_MASK_ALL, write, next);
+    return dh_cell_compute_update(s, old, DH_MASK_ALL, write, next);
 }
 
 enum { MOST = 17 };
 
-/* The same where they have not. */
-static bool record_each(struct dh_race_state *s, dh_cell *cell, size_t n, bool write)
+/* The same where cells differ. */
+static bool update_each(struct dh_race_state *s, dh_cell *cell, size_t n, bool write)
 {
-    struct dh_next next[MOST];
+    struct dh_cell_update next[MOST];
     for (size_t i = 0; i < n; i++) {
         dh_cell old = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
         if (i && old == next[i - 1].old)
             next[i] = next[i - 1];
-        else if (!dh_cell_plan(s, old, DH_MASK_ALL, write, &next[i]))
+        else if (!dh_cell_compute_update(s, old, DH_MASK_ALL, write, &next[i]))
             return false;
     }
-    return dh_cells_put(s, cell, next, (unsigned)n);
+    return dh_cells_store(s, cell, next, (unsigned)n);
 }
 
-/* As race_fast.c does it for single accesses. False: something is not plain to see, or was changed meanwhile; what was
- * recorded may be so again. */
-static bool record_quickly(struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+/* As race/fast.c does it for single accesses. False: a shadow line is needed, or a cell changed meanwhile; cells that
+ * were updated may be updated again. */
+static bool update_cells_fast(struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
 {
-    struct dh_next first, middle, last;
+    struct dh_cell_update first, middle, last;
     dh_cell *cell = dh_shadow_of(addr);
     size_t before = -addr & 3, whole = (size - before) / 4, after = (addr + size) & 3;
-    if (size < 4 + before || size > 4 * MOST || s->said)
+    if (size < 4 + before || size > 4 * MOST || s->recorded)
         return false;
     dh_cell *body = cell + (before > 0), *end = body + whole;
-    if (after && !plan_part(s, end, DH_MASK_ALL >> (4 - after), write, &last))
+    if (after && !compute_part(s, end, DH_MASK_ALL >> (4 - after), write, &last))
         return false;
-    if (before && !plan_part(s, cell, DH_MASK_ALL << (4 - before) & DH_MASK_ALL, write, &first))
+    if (before && !compute_part(s, cell, DH_MASK_ALL << (4 - before) & DH_MASK_ALL, write, &first))
         return false;
     s->t.dirty = true;
-    if (plan_alike(s, body, whole, write, &middle) ? !dh_cells_put_alike(s, body, middle, whole)
-                                                   : !record_each(s, body, whole, write))
+    if (compute_equal(s, body, whole, write, &middle) ? !dh_cells_store_equal(s, body, middle, whole)
+                                                      : !update_each(s, body, whole, write))
         return false;
-    return (!before || dh_cell_put(s, cell, first)) && (!after || dh_cell_put(s, end, last));
+    return (!before || dh_cell_store(s, cell, first)) && (!after || dh_cell_store(s, end, last));
 }
 
-static void record(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
+static void update_cells(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
-    if (record_quickly(s, addr, size, write))
+    if (update_cells_fast(s, addr, size, write))
         return;
-    struct dh_access a = {addr, size, write ? DH_WRITES : DH_READS, place, s->said};
-    dh_race_record(&dh_race_world, &s->t, dh_shadow_of(addr), &a);
+    struct dh_checked_access a = {addr, size, write ? DH_WRITES : DH_READS, place, s->recorded};
+    dh_race_record(&dh_race_tables, &s->t, dh_shadow_of(addr), &a);
 }
 
 enum { FILTERED = 512 };
 
-/* Piece by piece of a line: whether the filter knows all, and what it learns. */
+/* By cache line: whether the filter has all of the range; adding it. */
 static bool filter_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
 {
     if (size > FILTERED)
@@ -267,7 +270,7 @@ static void filter_learns(struct dh_race_state *s, uintptr_t addr, size_t size, 
     }
 }
 
-bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+bool dh_race_filter_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
 {
     if (__builtin_expect((addr & 63) + size <= 64, 1))
         return dh_filter_knows(s, addr, (unsigned)size, write) || (!write && dh_module_is_constant(addr));
@@ -280,12 +283,12 @@ void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool w
         return;
     s->access_addr = addr;
     s->access_size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
-    note_access(s, addr, size, write, place);
+    record_access(s, addr, size, write, place);
     if (size >= DH_SHADOW_PAGE)
         dh_shadow_touch(addr, size);
-    record(s, addr, size, write, place);
+    update_cells(s, addr, size, write, place);
     if (!write && (size == 4 || size == 8 || size == 16) && !(addr & (size - 1)))
-        dh_known_learn(s, addr, (unsigned)size / 4);
+        dh_read_filter_learn(s, addr, (unsigned)size / 4);
     else if (size <= FILTERED)
         filter_learns(s, addr, size, write);
 }
@@ -295,20 +298,20 @@ void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t va
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
         return;
-    bool write = what >> 8 & 1, told = !(place & DH_PLACE_NO_VALUE);
+    bool write = what >> 8 & 1, has_value = !(place & DH_PLACE_NO_VALUE);
     place &= ~DH_PLACE_NO_VALUE;
     s->value = value;
-    s->has_value = write && told && (what & 255) <= 8;
-    s->said = what >> 9 & 1;
+    s->has_value = write && has_value && (what & 255) <= 8;
+    s->recorded = what >> 9 & 1;
     dh_race_access(s, addr, what & 255, write, place);
-    s->has_value = s->said = false;
+    s->has_value = s->recorded = false;
     dh_race_leave(s);
 }
 
 static void access_range(const void *at, size_t size, bool write, uint32_t place)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if (dh_race_knows(s, (uintptr_t)at, size, write) || !dh_race_enter(s))
+    if (dh_race_filter_knows(s, (uintptr_t)at, size, write) || !dh_race_enter(s))
         return;
     dh_shadow_prefetch((uintptr_t)at, size);
     dh_race_access(s, (uintptr_t)at, size, write, place);
@@ -340,13 +343,13 @@ static void forget_cells(uintptr_t addr, uintptr_t end)
         if (!*cell || granule < addr || granule + 4 > end)
             continue;
         if (dh_cell_is_line(*cell))
-            dh_race_forget(&dh_race_world, cell, granule);
+            dh_race_forget(&dh_race_tables, cell, granule);
         else
             __atomic_store_n(cell, 0, __ATOMIC_RELAXED);
     }
 }
 
-/* The filters of this thread must not know what is new; others' do not know what was freed in good order. */
+/* This thread's filters must not have new memory; other threads' do not have what was freed after synchronisation. */
 void dh_race_forget_filter(struct dh_race_state *s, uintptr_t addr, size_t size)
 {
     enum { MANY = 16 << 10 };
@@ -369,14 +372,14 @@ void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size)
         forget_cells(addr, addr + size);
         return;
     }
-    /* Lines that whole pages of cells name are not found again; there is room for some. The upper end of a stack is
-     * what was used of it. */
+    /* Shadow lines that discarded pages of cells refer to are lost; there is room for some. Of a stack, the upper end
+     * was used. */
     uintptr_t page = 2048, from = (addr + page - 1) & ~(page - 1), to = (addr + size - DROP_FROM) & ~(page - 1);
     forget_cells(addr, from);
-    dh_shadow_drop(from, to - from);
+    dh_shadow_discard(from, to - from);
     forget_cells(to, addr + size);
 }
 
-/* The convention of race_fast.h, for a C function that uses no vector registers. What it reports goes through
- * dh_report, which may call libc: that saves them (race_report.c). */
+/* The calling convention of race/fast.h, for a C function that uses no vector registers. Reporting may call libc:
+ * race/report.c saves them. */
 DH_KEEPS_REGISTERS("__dh_race_complete", "dh_race_complete");

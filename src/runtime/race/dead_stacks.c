@@ -1,19 +1,19 @@
-/* The stack and the thread-local variables of a thread that has ended: whoever accesses them later uses memory that is
- * nobody's, or soon another thread's. Marked as freed memory is, with the thread as what they belonged to; only what
- * was accessed, so that the end of a thread stays cheap. A thread that gets the stack again forgets all of it. */
+/* Use after the end of a thread: its stack and thread-local variables are marked as freed memory when it ends, only
+ * where they were accessed, so that ending a thread stays cheap. A thread that gets the stack again clears the marks.
+ */
 #include "runtime/race/internal.h"
 
-#include "runtime/core/sync.h"
 #include "runtime/core/threads.h"
 #include "runtime/race/shadow.h"
 #include "runtime/race/thread_slots.h"
 #include "runtime/report/report.h"
+#include "runtime/sync/sync.h"
 
 #include <dlfcn.h>
 
 enum { STEP = 2048, MOST = 64 << 10, EMPTY_STEPS = 2 };
 
-/* Answers whether anything in there had been accessed. */
+/* True: something in the range had been accessed. */
 static bool mark_accessed(uintptr_t from, uintptr_t to, uint32_t number)
 {
     uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
@@ -24,23 +24,23 @@ static bool mark_accessed(uintptr_t from, uintptr_t to, uint32_t number)
             continue;
         any = true;
         if (dh_cell_is_line(old))
-            dh_race_forget(&dh_race_world, cell, at);
+            dh_race_forget(&dh_race_tables, cell, at);
         __atomic_store_n(cell, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
     }
     return any;
 }
 
-static uint32_t note_dead(const struct dh_race_state *s, uintptr_t low, uintptr_t high, enum dh_region region)
+static uint32_t add_freed(const struct dh_race_state *s, uintptr_t low, uintptr_t high, enum dh_region region)
 {
-    struct dh_freed f = {.block = {low, high - low, s->index, 0}, .thread = s->index, .dead = region};
-    return dh_freed_add(&f);
+    struct dh_freed_block f = {.block = {low, high - low, s->index, 0}, .thread = s->index, .dead = region};
+    return dh_freed_block_add(&f);
 }
 
-/* From the top down until nothing was used for a while. */
+/* From the top down, until EMPTY_STEPS were never accessed. */
 static void mark_stack(const struct dh_race_state *s, uintptr_t low, uintptr_t high)
 {
     low = high - low > MOST ? high - MOST : low;
-    uint32_t number = note_dead(s, low, high, DH_REGION_STACK);
+    uint32_t number = add_freed(s, low, high, DH_REGION_STACK);
     int empty = 0;
     for (uintptr_t to = high; to > low && empty < EMPTY_STEPS;) {
         uintptr_t from = (to - 1) & ~(uintptr_t)(STEP - 1);
@@ -50,8 +50,8 @@ static void mark_stack(const struct dh_race_state *s, uintptr_t low, uintptr_t h
     }
 }
 
-/* A stack of the program's own that nobody will join may be used again as soon as the program likes. */
-void dh_memory_thread_ends(struct dh_race_state *s)
+/* A stack that the program allocated for a detached thread may be reused at any time: not marked. */
+void dh_dead_stack_mark(struct dh_race_state *s)
 {
     const struct dh_thread_state *tls = s->tls;
     struct dh_thread *t = tls->thread;
@@ -63,7 +63,7 @@ void dh_memory_thread_ends(struct dh_race_state *s)
     if (tls->stack_high > tls->stack_low)
         mark_stack(s, tls->stack_low, tls->stack_high);
     mark_accessed(s->thread_pointer - n_tls, s->thread_pointer,
-                  note_dead(s, s->thread_pointer - n_tls, s->thread_pointer, DH_REGION_TLS));
+                  add_freed(s, s->thread_pointer - n_tls, s->thread_pointer, DH_REGION_TLS));
     if (flags & DH_THREAD_OWN_STACK) {
         t->marked_high = s->thread_pointer > tls->stack_high ? s->thread_pointer : tls->stack_high;
         t->marked_low = tls->stack_high - tls->stack_low > MOST ? tls->stack_high - MOST : tls->stack_low;
@@ -71,7 +71,7 @@ void dh_memory_thread_ends(struct dh_race_state *s)
     dh_race_leave(s);
 }
 
-void dh_memory_thread_joined(const struct dh_thread *t)
+void dh_dead_stack_unmark(const struct dh_thread *t)
 {
     struct dh_race_state *s = __dh_thread.race;
     if (t->marked_high <= t->marked_low || !dh_race_enter(s))
@@ -80,12 +80,12 @@ void dh_memory_thread_joined(const struct dh_thread *t)
     dh_race_leave(s);
 }
 
-/* libc gives stacks back unseen, and whatever comes there next may not have come before our eyes either. */
-bool dh_dead_is_stale(uintptr_t addr)
+/* libc unmaps stacks without calling interposed functions, and what is mapped there next may not be seen either. */
+bool dh_dead_stack_is_reused(uintptr_t addr)
 {
     struct dl_find_object module;
-    struct dh_block block;
+    struct dh_heap_block block;
     uint32_t thread;
-    return dh_region_of(addr, &thread) != DH_REGION_OTHER || dh_block_around(addr, &block) ||
+    return dh_region_of(addr, &thread) != DH_REGION_OTHER || dh_heap_block_around(addr, &block) ||
            _dl_find_object((void *)addr, &module) == 0;
 }

@@ -1,24 +1,25 @@
-/* First step of the slow path, compiled by clang for its calling convention (race_fast.h). Does what needs no table:
- * reads that the filter knows, and cells that hold epochs ordered before this one. The rest is dh_race_complete's. */
+/* Slow path of the inline race checks, first step, compiled by clang for its calling convention (fast.h). Handles
+ * accesses that the filter has, cells whose epochs happen before this one, and repeated accesses of shadow lines;
+ * dh_race_complete does the rest. */
 #include "runtime/race/fast.h"
 
-#include "runtime/race/plain_cells.h"
+#include "runtime/race/cell_update.h"
 #include "runtime/race/race_state.h"
 #include "runtime/race/shadow.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
 #define OFTEN(x) __builtin_expect(!!(x), 1)
 
-/* In assembly (race_access.c): saves what a C function may change. */
-DH_LEAVES_ALL void __dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
+/* In assembly (access.c): saves what a C function may change. */
+DH_PRESERVE_ALL void __dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
 
 ALWAYS uint64_t stack_value(const struct dh_thread_state *tls)
 {
     return tls->frames[(int64_t)tls->depth - 1].context;
 }
 
-/* The history says the stack already, or the stack's number is known. */
-ALWAYS bool note_context(struct dh_race_state *s, const struct dh_thread_state *tls)
+/* True: the history has the stack's context already, or the context is cached. */
+ALWAYS bool record_context(struct dh_race_state *s, const struct dh_thread_state *tls)
 {
     if (tls->depth >= tls->capacity)
         return false;
@@ -33,9 +34,9 @@ ALWAYS bool note_context(struct dh_race_state *s, const struct dh_thread_state *
     return true;
 }
 
-ALWAYS bool note(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+ALWAYS bool record_access(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
-    if (!dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
+    if (!dh_history_has_room(&s->history, 2) || !record_context(s, s->tls))
         return false;
     s->t.dirty = true;
     dh_history_add(&s->history,
@@ -43,35 +44,35 @@ ALWAYS bool note(struct dh_race_state *s, uintptr_t addr, unsigned size, bool wr
     return true;
 }
 
-/* False: not done, nothing changed. */
-ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+/* False: not done; cells may be updated in part only where another thread interfered. */
+ALWAYS bool update_aligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     enum { MAX = 4 };
     unsigned n = size < 4 ? 1 : size / 4, low = size < 4 ? addr & 3 : 0;
     unsigned mask = size < 4 ? ((1u << size) - 1) << low : DH_MASK_ALL;
     dh_cell *cell = dh_shadow_of(addr);
-    struct dh_next next[MAX];
+    struct dh_cell_update next[MAX];
     if (addr & (size < 4 ? size - 1 : 3))
         return false;
-    if (!dh_cell_plan(s, __atomic_load_n(cell, __ATOMIC_RELAXED), mask, write, &next[0]))
+    if (!dh_cell_compute_update(s, __atomic_load_n(cell, __ATOMIC_RELAXED), mask, write, &next[0]))
         return false;
     for (unsigned i = 1; i < n; i++) {
         dh_cell old = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
         next[i] = next[0];
-        if (old != next[0].old && !dh_cell_plan(s, old, mask, write, &next[i]))
+        if (old != next[0].old && !dh_cell_compute_update(s, old, mask, write, &next[i]))
             return false;
     }
-    if (!note(s, addr, size, write, place))
+    if (!record_access(s, addr, size, write, place))
         return false;
     if (size < 4)
         dh_filter_learn(s, addr, size, write);
-    return dh_cells_put(s, cell, next, n);
+    return dh_cells_store(s, cell, next, n);
 }
 
 ALWAYS void learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
 {
     if (!write && size >= 4 && !(addr & (size - 1)))
-        dh_known_learn(s, addr, size / 4);
+        dh_read_filter_learn(s, addr, size / 4);
     else
         dh_filter_learn(s, addr, size, write);
 }
@@ -79,47 +80,47 @@ ALWAYS void learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool w
 ALWAYS bool knows(const struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
 {
     if (!write && size >= 4 && !(addr & (size - 1)))
-        return dh_known(s, addr, size / 4);
+        return dh_read_filter_knows(s, addr, size / 4);
     return dh_filter_knows(s, addr, size, write);
 }
 
-/* Into the history, if that needs no more than one word: the stack is the one it says already. */
-ALWAYS bool has_word(const struct dh_race_state *s)
+/* There is room for one word in the history, and its context is the present one. */
+ALWAYS bool has_history_room(const struct dh_race_state *s)
 {
     const struct dh_thread_state *tls = &__dh_thread;
     return dh_history_has_room(&s->history, 1) && tls->depth < tls->capacity && stack_value(tls) == s->context_value;
 }
 
-/* Only after this may the slot be used; it may have been lent the moment before. */
-ALWAYS bool begin_quickly(struct dh_race_state *s)
+/* Only after this may the slot be used; another thread may have borrowed it just before. */
+ALWAYS bool enter_fast(struct dh_race_state *s)
 {
     s->gate.busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (OFTEN(!atomic_load_explicit(&s->gate.lent, memory_order_relaxed)))
+    if (OFTEN(!atomic_load_explicit(&s->gate.borrowed, memory_order_relaxed)))
         return true;
     s->gate.busy = 0;
     return false;
 }
 
-ALWAYS void end_quickly(struct dh_race_state *s)
+ALWAYS void leave_fast(struct dh_race_state *s)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     s->gate.busy = 0;
 }
 
-/* What clang makes of a sequentially consistent fence takes twice as long. */
+/* Twice as fast as what clang emits for a sequentially consistent fence. */
 ALWAYS void full_fence(void)
 {
     __asm__ volatile("lock orl $0, (%%rsp)" ::: "memory", "cc");
 }
 
-struct lined {
+struct check_in_line {
     dh_cell *cells, cell;
-    struct dh_line *line;
+    struct dh_shadow_line *line;
     struct dh_column *mine;
 };
 
-ALWAYS bool still_lined(const struct lined *l, uintptr_t addr, unsigned size)
+ALWAYS bool is_still_in_line(const struct check_in_line *l, uintptr_t addr, unsigned size)
 {
     for (unsigned i = 0; i < ((addr & 3) + size + 3) / 4; i++)
         if (__atomic_load_n(&l->cells[i], __ATOMIC_RELAXED) != l->cell)
@@ -127,35 +128,36 @@ ALWAYS bool still_lined(const struct lined *l, uintptr_t addr, unsigned size)
     return true;
 }
 
-/* All of it is in one line, where this thread has a column. */
-ALWAYS bool is_lined(const struct dh_race_state *s, uintptr_t addr, unsigned size, struct lined *l)
+/* True: the access is within one shadow line, where this thread has a column. */
+ALWAYS bool find_in_line(const struct dh_race_state *s, uintptr_t addr, unsigned size, struct check_in_line *l)
 {
     l->cells = dh_shadow_of(addr);
     l->cell = __atomic_load_n(l->cells, __ATOMIC_RELAXED);
-    if (!dh_cell_is_line(l->cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64 || !still_lined(l, addr, size))
+    if (!dh_cell_is_line(l->cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64 || !is_still_in_line(l, addr, size))
         return false;
-    l->line = &dh_race_world.lines.at[dh_cell_line(l->cell)];
-    l->mine = dh_line_find(l->line, dh_epoch_slot(s->t.time));
+    l->line = &dh_race_tables.lines.at[dh_cell_line(l->cell)];
+    l->mine = dh_shadow_line_find_column(l->line, dh_epoch_slot(s->t.time));
     return l->mine;
 }
 
-/* Unaligned reads that follow one another read whole granules together. */
+/* Successive unaligned reads cover whole granules together. */
 ALWAYS void learn_around(struct dh_race_state *s, const struct dh_column *c, uintptr_t addr, unsigned size)
 {
     for (uintptr_t at = addr & ~(uintptr_t)3; at < addr + size; at += 4)
-        if (dh_column_says(c, dh_filter_bytes(at, 4), DH_READS, s->t.time))
-            dh_known_learn(s, at, 1);
+        if (dh_column_has(c, dh_filter_bytes(at, 4), DH_READS, s->t.time))
+            dh_read_filter_learn(s, at, 1);
 }
 
 ALWAYS bool knows_around(const struct dh_race_state *s, uintptr_t addr, unsigned size)
 {
-    return (addr & 63) + size <= 64 && dh_known(s, addr & ~(uintptr_t)3, ((addr & 3) + size + 3) / 4);
+    return (addr & 63) + size <= 64 && dh_read_filter_knows(s, addr & ~(uintptr_t)3, ((addr & 3) + size + 3) / 4);
 }
 
-/* The line says so already. */
-ALWAYS bool in_line(struct dh_race_state *s, const struct lined *l, uintptr_t addr, unsigned size, bool write)
+/* An equal access is in the shadow line already. */
+ALWAYS bool is_repeated_in_line(struct dh_race_state *s, const struct check_in_line *l, uintptr_t addr, unsigned size,
+                                bool write)
 {
-    if (!dh_column_says(l->mine, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
+    if (!dh_column_has(l->mine, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
         return false;
     learn(s, addr, size, write);
     if (!write && (addr & 3))
@@ -163,51 +165,55 @@ ALWAYS bool in_line(struct dh_race_state *s, const struct lined *l, uintptr_t ad
     return true;
 }
 
-enum reading { READ_NOT, READ_SAID, READ_DONE };
+enum reading { READ_UNCHECKED, READ_RECORDED, READ_DONE };
 
-/* Read again in a new epoch, and nothing was written since this thread looked: said here, as detect/race.c does it. */
-ALWAYS enum reading read_again(struct dh_race_state *s, const struct lined *l, uintptr_t addr, unsigned size,
+/* Read again in a new epoch, and no write since this thread's last check: recorded here, as detect/race.c does it. */
+ALWAYS enum reading read_again(struct dh_race_state *s, const struct check_in_line *l, uintptr_t addr, unsigned size,
                                uint32_t place)
 {
     uint64_t writes = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED);
-    if (l->mine->checked != writes || l->mine->checked_by != s->t.serial || !has_word(s) || !begin_quickly(s))
-        return READ_NOT;
-    enum reading done = READ_NOT;
+    if (l->mine->checked != writes || l->mine->checked_by != s->t.serial || !has_history_room(s) || !enter_fast(s))
+        return READ_UNCHECKED;
+    enum reading done = READ_UNCHECKED;
     if (dh_column_read(l->mine, dh_filter_bytes(addr, size), s->t.time)) {
         s->t.dirty = true;
         dh_history_add(&s->history,
                        dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), false, place));
         full_fence();
-        done = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED) == writes && still_lined(l, addr, size) ? READ_DONE
-                                                                                                           : READ_SAID;
+        done = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED) == writes && is_still_in_line(l, addr, size)
+                   ? READ_DONE
+                   : READ_RECORDED;
         if (done == READ_DONE)
             learn(s, addr, size, false);
     }
-    end_quickly(s);
+    leave_fast(s);
     return done;
 }
 
-ALWAYS bool lined(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place, bool *said)
+ALWAYS bool check_in_line(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place,
+                          bool *recorded)
 {
-    struct lined l;
-    *said = false;
-    if (!is_lined(s, addr, size, &l))
+    struct check_in_line l;
+    *recorded = false;
+    if (!find_in_line(s, addr, size, &l))
         return false;
-    if (in_line(s, &l, addr, size, write))
+    if (is_repeated_in_line(s, &l, addr, size, write))
         return true;
     if (write || size < 4)
         return false;
     enum reading done = read_again(s, &l, addr, size, place);
-    *said = done == READ_SAID;
+    *recorded = done == READ_RECORDED;
     return done == READ_DONE;
 }
 
-ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint64_t value, uint32_t place)
+ALWAYS void check_cells(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint64_t value,
+                        uint32_t place)
 {
     if (OFTEN(dh_gate_is_open(s))) {
         s->gate.busy = 1;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        bool done = !atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && quickly(s, addr, size, write, place);
+        bool done = !atomic_load_explicit(&s->gate.borrowed, memory_order_relaxed) &&
+                    update_aligned(s, addr, size, write, place);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         s->gate.busy = 0;
         if (OFTEN(done))
@@ -216,19 +222,19 @@ ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool wr
     __dh_race_complete(addr, size | (uint32_t)write << 8, place, value);
 }
 
-/* Done with few registers. A thread that is not looked at has no epoch. */
+/* Needs few registers. A thread that the detector ignores has no epoch. */
 ALWAYS bool is_private(uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_cells_are_private(cell, old, own, size) || !own || (addr & 3))
         return false;
-    if (!dh_gate_is_open(s) || !has_word(s) || !begin_quickly(s))
+    if (!dh_gate_is_open(s) || !has_history_room(s) || !enter_fast(s))
         return false;
     s->t.dirty = true;
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size == 8 ? 3 : 2, write, place));
-    dh_cells_put_private(cell, old, own, size, write);
-    end_quickly(s);
+    dh_cells_store_private(cell, old, own, size, write);
+    leave_fast(s);
     return true;
 }
 
@@ -248,7 +254,7 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
     struct dh_race_state *s = __dh_thread.race;
     if ((old ^ own) & DH_BOTH_HALVES(0x0FF00000u) || !own || (addr & (size - 1)))
         return false;
-    if (!dh_gate_is_open(s) || !has_word(s) || !begin_quickly(s))
+    if (!dh_gate_is_open(s) || !has_history_room(s) || !enter_fast(s))
         return false;
     uint32_t bits = ((1u << size) - 1) << (addr & 3) << DH_MASK_SHIFT;
     uint32_t read = own_half_after((uint32_t)old, (uint32_t)own, bits);
@@ -257,12 +263,12 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size - 1, write, place));
     dh_filter_learn(s, addr, size, write);
     __atomic_store_n(cell, dh_cell_of(read, wrote), __ATOMIC_RELAXED);
-    end_quickly(s);
+    leave_fast(s);
     return true;
 }
 
-/* More of a granule whose bytes this thread accessed at different times, the last of them now: only the filter tells
- * them apart, until all have been written and the cell says so. */
+/* A granule whose bytes this thread accessed in different epochs, the latest now: only the filter has the bytes of this
+ * epoch, until all have been written and the cell holds it. */
 ALWAYS bool is_private_rest(uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     dh_cell *cell = dh_shadow_of(addr);
@@ -276,7 +282,7 @@ ALWAYS bool is_private_rest(uintptr_t addr, unsigned size, bool write, uint32_t 
         return false;
     if (!(bytes & ~line->bytes[write]))
         return true;
-    if (!dh_gate_is_open(s) || !has_word(s) || !begin_quickly(s))
+    if (!dh_gate_is_open(s) || !has_history_room(s) || !enter_fast(s))
         return false;
     s->t.dirty = true;
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size - 1, write, place));
@@ -286,46 +292,46 @@ ALWAYS bool is_private_rest(uintptr_t addr, unsigned size, bool write, uint32_t 
         if (!(~line->bytes[1] >> (addr & 60) & 15))
             __atomic_store_n(cell, own, __ATOMIC_RELAXED);
     }
-    end_quickly(s);
+    leave_fast(s);
     return true;
 }
 
-/* As quickly() does it, where the ends are parts of granules. */
-ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+/* As update_aligned, where the ends are parts of granules. */
+ALWAYS bool update_unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     enum { MAX = 5 };
     unsigned n = ((addr & 3) + size + 3) / 4, bytes = ((1u << size) - 1) << (addr & 3);
     dh_cell *cell = dh_shadow_of(addr);
-    struct dh_next next[MAX];
+    struct dh_cell_update next[MAX];
     for (unsigned i = 0; i < n; i++)
-        if (!dh_cell_plan(s, __atomic_load_n(&cell[i], __ATOMIC_RELAXED), bytes >> 4 * i & DH_MASK_ALL, write,
-                          &next[i]))
+        if (!dh_cell_compute_update(s, __atomic_load_n(&cell[i], __ATOMIC_RELAXED), bytes >> 4 * i & DH_MASK_ALL, write,
+                                    &next[i]))
             return false;
-    if (!note(s, addr, size, write, place))
+    if (!record_access(s, addr, size, write, place))
         return false;
     dh_filter_learn(s, addr, size, write);
-    return dh_cells_put(s, cell, next, n);
+    return dh_cells_store(s, cell, next, n);
 }
 
 #define UNALIGNED(name, write, pointer)                                                                                \
-    DH_LEAVES_ALL                                                                                                      \
+    DH_PRESERVE_ALL                                                                                                    \
     __attribute__((noinline)) static void lined_##name##_unaligned(pointer addr, size_t size, uint32_t place)          \
     {                                                                                                                  \
-        bool said;                                                                                                     \
-        if (!lined(__dh_thread.race, (uintptr_t)addr, (unsigned)size, write, place, &said))                            \
-            __dh_race_complete((uintptr_t)addr, (uint32_t)size | (uint32_t)(write) << 8 | (uint32_t)said << 9,         \
+        bool recorded;                                                                                                 \
+        if (!check_in_line(__dh_thread.race, (uintptr_t)addr, (unsigned)size, write, place, &recorded))                \
+            __dh_race_complete((uintptr_t)addr, (uint32_t)size | (uint32_t)(write) << 8 | (uint32_t)recorded << 9,     \
                                place | DH_PLACE_NO_VALUE, 0);                                                          \
     }                                                                                                                  \
-    DH_LEAVES_ALL void __dh_##name##_unaligned_slow(pointer addr, size_t size, uint32_t place)                         \
+    DH_PRESERVE_ALL void __dh_##name##_unaligned_slow(pointer addr, size_t size, uint32_t place)                       \
     {                                                                                                                  \
         struct dh_race_state *s = __dh_thread.race;                                                                    \
         if (!s || (!(write) && dh_module_is_constant((uintptr_t)addr)) ||                                              \
             (!(write) && knows_around(s, (uintptr_t)addr, (unsigned)size)) ||                                          \
             dh_filter_knows(s, (uintptr_t)addr, (unsigned)size, write))                                                \
             return;                                                                                                    \
-        if (OFTEN(dh_gate_is_open(s)) && begin_quickly(s)) {                                                           \
-            bool done = unaligned(s, (uintptr_t)addr, (unsigned)size, write, place);                                   \
-            end_quickly(s);                                                                                            \
+        if (OFTEN(dh_gate_is_open(s)) && enter_fast(s)) {                                                              \
+            bool done = update_unaligned(s, (uintptr_t)addr, (unsigned)size, write, place);                            \
+            leave_fast(s);                                                                                             \
             if (OFTEN(done))                                                                                           \
                 return;                                                                                                \
         }                                                                                                              \
@@ -334,20 +340,21 @@ ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bo
 UNALIGNED(read, false, const void *)
 UNALIGNED(write, true, void *)
 
-/* Several functions each, so that every step saves only the registers it needs itself: first whether it is private,
- * then whether it is shared and known, then what is plain to see; the line or the rest of the detector come last. */
+/* Several functions each, so that every step saves only the registers it needs: first whether the cell is private to
+ * the thread, then the filter, then cells that are ordered; the shadow line and the rest of the detector come last. */
 #define STEPS(name, size, write, parameters, arguments, value)                                                         \
-    DH_LEAVES_ALL __attribute__((noinline)) static void update_##name parameters                                       \
+    DH_PRESERVE_ALL __attribute__((noinline)) static void update_##name parameters                                     \
     {                                                                                                                  \
-        look(__dh_thread.race, (uintptr_t)addr, size, write, value, place);                                            \
+        check_cells(__dh_thread.race, (uintptr_t)addr, size, write, value, place);                                     \
     }                                                                                                                  \
-    DH_LEAVES_ALL __attribute__((noinline)) static void line_##name parameters                                         \
+    DH_PRESERVE_ALL __attribute__((noinline)) static void line_##name parameters                                       \
     {                                                                                                                  \
-        bool said;                                                                                                     \
-        if (!lined(__dh_thread.race, (uintptr_t)addr, size, write, place, &said))                                      \
-            __dh_race_complete((uintptr_t)addr, (size) | (uint32_t)(write) << 8 | (uint32_t)said << 9, place, value);  \
+        bool recorded;                                                                                                 \
+        if (!check_in_line(__dh_thread.race, (uintptr_t)addr, size, write, place, &recorded))                          \
+            __dh_race_complete((uintptr_t)addr, (size) | (uint32_t)(write) << 8 | (uint32_t)recorded << 9, place,      \
+                               value);                                                                                 \
     }                                                                                                                  \
-    DH_LEAVES_ALL __attribute__((noinline)) static void other_##name parameters                                        \
+    DH_PRESERVE_ALL __attribute__((noinline)) static void other_##name parameters                                      \
     {                                                                                                                  \
         const struct dh_race_state *s = __dh_thread.race;                                                              \
         if (!s || (!(write) && dh_module_is_constant((uintptr_t)addr)))                                                \
@@ -359,7 +366,7 @@ UNALIGNED(write, true, void *)
         if (!knows(s, (uintptr_t)addr, size, write)) __attribute__                                                     \
             ((musttail)) return line_##name arguments;                                                                 \
     }                                                                                                                  \
-    DH_LEAVES_ALL void __dh_##name##_slow parameters                                                                   \
+    DH_PRESERVE_ALL void __dh_##name##_slow parameters                                                                 \
     {                                                                                                                  \
         __builtin_prefetch((const void *)addr); /* which the program waits for next */                                 \
         if (!(PRIVATE_##size((uintptr_t)addr, write, place))) __attribute__                                            \
@@ -373,13 +380,13 @@ UNALIGNED(write, true, void *)
 #define READ(size) STEPS(read##size, size, false, (const void *addr, uint32_t place), (addr, place), 0)
 #define WRITE(size)                                                                                                    \
     STEPS(write##size, size, true, (void *addr, uint64_t value, uint32_t place), (addr, value, place), value)
-/* Those that look among the known first: there it is the next time. */
+/* Checks that try the read filter first: the access is added to it. */
 #define READ_SHARED(size)                                                                                              \
-    DH_LEAVES_ALL __attribute__((noinline)) static void learn_read##size(const void *addr)                             \
+    DH_PRESERVE_ALL __attribute__((noinline)) static void learn_read##size(const void *addr)                           \
     {                                                                                                                  \
-        dh_known_learn(__dh_thread.race, (uintptr_t)addr, (size) / 4);                                                 \
+        dh_read_filter_learn(__dh_thread.race, (uintptr_t)addr, (size) / 4);                                           \
     }                                                                                                                  \
-    DH_LEAVES_ALL void __dh_read##size##_shared_slow(const void *addr, uint32_t place)                                 \
+    DH_PRESERVE_ALL void __dh_read##size##_shared_slow(const void *addr, uint32_t place)                               \
     {                                                                                                                  \
         __builtin_prefetch(addr);                                                                                      \
         __builtin_prefetch(dh_shadow_of((uintptr_t)addr) + 8); /* more of the object is read next */                   \

@@ -1,14 +1,14 @@
 #include "runtime/race/history.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/raw_syscall.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <sys/mman.h>
 
-bool dh_history_init(struct dh_history *h, uint64_t size)
+bool dh_history_init(struct dh_race_history *h, uint64_t size)
 {
     size_t part = DH_HISTORY_PART * sizeof *h->words;
-    *h = (struct dh_history){.size = size};
+    *h = (struct dh_race_history){.size = size};
     char *block = dh_sys_mmap(size * sizeof *h->words + part, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
     if (!block)
@@ -19,8 +19,8 @@ bool dh_history_init(struct dh_history *h, uint64_t size)
 }
 
 /* Readers that see the new `before` with the old part see words that are not there yet as old ones: harmless, since
- * they look at `next` again. */
-void dh_history_next_part(struct dh_history *h)
+ * they read `next` again. */
+void dh_history_next_part(struct dh_race_history *h)
 {
     while (h->cursor < h->part + DH_HISTORY_PART && h->cursor != h->part)
         dh_history_add(h, dh_history_meta(DH_META_PAD, 0));
@@ -34,7 +34,7 @@ void dh_history_next_part(struct dh_history *h)
     __atomic_store_n(&h->cursor, next, __ATOMIC_RELEASE);
 }
 
-void dh_history_release(struct dh_history *h)
+void dh_history_release(struct dh_race_history *h)
 {
     if (h->words)
         dh_sys_munmap(h->block, h->size * sizeof *h->words + DH_HISTORY_PART * sizeof *h->words);
@@ -42,32 +42,32 @@ void dh_history_release(struct dh_history *h)
 }
 
 struct reader {
-    const struct dh_history *h;
+    const struct dh_race_history *h;
     uint64_t at, end;
     uint32_t time, context, lock_context;
     uint32_t n_locks;
     struct dh_history_lock lock[DH_HISTORY_LOCKS];
 };
 
-static uint64_t word_at(const struct dh_history *h, uint64_t at)
+static uint64_t word_at(const struct dh_race_history *h, uint64_t at)
 {
     return __atomic_load_n(&h->words[at & (h->size - 1)], __ATOMIC_RELAXED);
 }
 
-/* The oldest part that is still whole. */
-static uint64_t oldest(const struct dh_history *h, uint64_t next)
+/* The oldest part that is not overwritten. */
+static uint64_t oldest(const struct dh_race_history *h, uint64_t next)
 {
     uint64_t lost = next > h->size ? next - h->size : 0;
     return (lost + DH_HISTORY_PART - 1) & ~(uint64_t)(DH_HISTORY_PART - 1);
 }
 
-static void take(struct reader *r, uintptr_t lock, uint32_t context)
+static void acquire(struct reader *r, uintptr_t lock, uint32_t context)
 {
     if (r->n_locks < DH_HISTORY_LOCKS)
         r->lock[r->n_locks++] = (struct dh_history_lock){lock, context};
 }
 
-static void give(struct reader *r, uintptr_t lock)
+static void release(struct reader *r, uintptr_t lock)
 {
     for (uint32_t i = r->n_locks; i-- > 0;)
         if ((r->lock[i].lock & ~(uintptr_t)1) == (lock & ~(uintptr_t)1)) {
@@ -89,53 +89,53 @@ static void read_meta(struct reader *r, uint64_t word)
     case DH_META_LOCK_CONTEXT:
         r->lock_context = (uint32_t)number;
         break;
-    case DH_META_TAKEN:
-        take(r, number, r->lock_context);
+    case DH_META_ACQUIRED:
+        acquire(r, number, r->lock_context);
         break;
-    case DH_META_GIVEN:
-        give(r, number);
+    case DH_META_RELEASED:
+        release(r, number);
         break;
-    case DH_META_LOCKS:
+    case DH_META_NO_LOCKS:
         r->n_locks = 0;
         break;
-    case DH_META_WORLD:
+    case DH_META_RESET:
     case DH_META_PAD:
     case DH_META_SIZE:
         break;
     }
 }
 
-/* What a word and, for a range, the SIZE behind it say of an address: the access among it, if there is one. */
-struct touch {
-    uint32_t from, size; /* within the word's address */
+/* The access that covers an address, by a word and, for a range, the SIZE after it. */
+struct span {
+    uint32_t from, size; /* relative to the word's address */
 };
 
-static bool touches(uint64_t word, uint64_t extent, uint32_t addr, struct touch *t)
+static bool covers(uint64_t word, uint64_t extent, uint32_t addr, struct span *t)
 {
     uint32_t from = addr - (uint32_t)word, stride = extent >> 32 & 0xFFFF;
-    bool range = word >> 62 == DH_HISTORY_RANGE, run = range && (word >> 58 & 7) == DH_HISTORY_RUN && stride;
+    bool range = word >> 62 == DH_HISTORY_RANGE, run = range && (word >> 58 & 7) == DH_HISTORY_STRIDED && stride;
     if (from >= (range ? (uint32_t)extent : 1u << (word >> 58 & 7)))
         return false;
-    *t = run ? (struct touch){from / stride * stride, extent >> 48 & 255}
-             : (struct touch){0, range ? (uint32_t)extent : 1u << (word >> 58 & 7)};
+    *t = run ? (struct span){from / stride * stride, extent >> 48 & 255}
+             : (struct span){0, range ? (uint32_t)extent : 1u << (word >> 58 & 7)};
     return from - t->from < t->size;
 }
 
 static bool matches(const struct reader *r, const struct dh_history_query *q, uint64_t word)
 {
     bool atomic = word >> 62 == DH_HISTORY_ATOMIC;
-    struct touch ignored;
+    struct span ignored;
     return r->time == q->time && atomic == q->atomic && (word >> 61 & 1) == q->wrote &&
-           touches(word, word_at(r->h, r->at), (uint32_t)q->addr, &ignored);
+           covers(word, word_at(r->h, r->at), (uint32_t)q->addr, &ignored);
 }
 
-static void answer(const struct reader *r, const struct dh_history_query *q, uint64_t word,
-                   struct dh_history_answer *out)
+static void describe_match(const struct reader *r, const struct dh_history_query *q, uint64_t word,
+                           struct dh_history_answer *out)
 {
     uint32_t before = (uint32_t)q->addr - (uint32_t)word;
-    struct touch t = {0};
-    touches(word, word_at(r->h, r->at), (uint32_t)q->addr, &t);
-    bool called = word >> 62 == DH_HISTORY_RANGE && (word >> 58 & 7) == DH_HISTORY_CALLED;
+    struct span t = {0};
+    covers(word, word_at(r->h, r->at), (uint32_t)q->addr, &t);
+    bool called = word >> 62 == DH_HISTORY_RANGE && (word >> 58 & 7) == DH_HISTORY_LIBRARY;
     uint32_t place = (uint32_t)(word >> 32) & DH_PLACE_NONE;
     out->place = called ? DH_PLACE_NONE : place;
     out->context = called ? place : r->context;
@@ -146,30 +146,30 @@ static void answer(const struct reader *r, const struct dh_history_query *q, uin
         out->lock[i] = r->lock[i];
 }
 
-enum search { NOT_THERE, THERE, WORLD_ENDS };
+enum search { NOT_FOUND, FOUND, CLOCKS_RESET };
 
-/* The last match in a part, which begins with the whole state. Its thread may come round and overwrite what is read. */
-static enum search find_in_part(const struct dh_history *h, uint64_t part, uint64_t end,
+/* The last match in a part, which begins with the whole state. Its thread may overwrite what is read. */
+static enum search find_in_part(const struct dh_race_history *h, uint64_t part, uint64_t end,
                                 const struct dh_history_query *q, struct dh_history_answer *out)
 {
     struct reader r = {.h = h, .at = part, .end = end < part + DH_HISTORY_PART ? end : part + DH_HISTORY_PART};
-    enum search result = NOT_THERE;
+    enum search result = NOT_FOUND;
     while (r.at < r.end) {
         uint64_t word = word_at(h, r.at++);
         if (word >> 62 == DH_HISTORY_META) {
             read_meta(&r, word);
-            if ((word >> 56 & 63) == DH_META_WORLD)
-                result = WORLD_ENDS; /* the same time came again */
+            if ((word >> 56 & 63) == DH_META_RESET)
+                result = CLOCKS_RESET; /* epochs began again from 0 */
         } else if (matches(&r, q, word)) {
-            answer(&r, q, word, out);
-            result = THERE;
+            describe_match(&r, q, word, out);
+            result = FOUND;
         }
     }
-    return result == THERE && dh_history_next(h) > part + h->size ? NOT_THERE : result;
+    return result == FOUND && dh_history_next(h) > part + h->size ? NOT_FOUND : result;
 }
 
-/* The epoch in which a part begins is its second word (race_access.c: write_state); of another slot: 0. */
-static uint32_t began(const struct dh_history *h, uint64_t part, uint32_t time)
+/* The epoch in which a part begins is its second word (access.c: write_state); 0 if it is another slot's. */
+static uint32_t first_clock(const struct dh_race_history *h, uint64_t part, uint32_t time)
 {
     uint64_t word = word_at(h, part + 1);
     bool same = word >> 56 == ((uint64_t)DH_HISTORY_META << 6 | DH_META_TIME) &&
@@ -177,19 +177,20 @@ static uint32_t began(const struct dh_history *h, uint64_t part, uint32_t time)
     return same ? dh_epoch_clock((uint32_t)word) : 0;
 }
 
-/* From the last part backwards: epochs go on, so that whole parts are of later ones, until one is of an earlier. */
-bool dh_history_find(const struct dh_history *h, const struct dh_history_query *q, struct dh_history_answer *out)
+/* From the last part backwards. Epochs only grow: parts that are later as a whole are skipped, an earlier one ends the
+ * search. */
+bool dh_history_find(const struct dh_race_history *h, const struct dh_history_query *q, struct dh_history_answer *out)
 {
     uint64_t end = h->words ? dh_history_next(h) : 0, first = h->words ? oldest(h, end) : 0;
     uint32_t wanted = dh_epoch_clock(q->time), later = 0;
     for (uint64_t part = (end + DH_HISTORY_PART - 1) / DH_HISTORY_PART * DH_HISTORY_PART; part > first;) {
         part -= DH_HISTORY_PART;
-        uint32_t from = began(h, part, q->time);
+        uint32_t from = first_clock(h, part, q->time);
         bool all_later = from > wanted && later >= from;
         later = from;
-        enum search result = all_later ? NOT_THERE : find_in_part(h, part, end, q, out);
-        if (result != NOT_THERE)
-            return result == THERE;
+        enum search result = all_later ? NOT_FOUND : find_in_part(h, part, end, q, out);
+        if (result != NOT_FOUND)
+            return result == FOUND;
         if (from && from < wanted)
             return false;
     }
@@ -199,46 +200,47 @@ bool dh_history_find(const struct dh_history *h, const struct dh_history_query *
 /* ---- backwards, for one granule ---- */
 
 struct backwards {
-    unsigned wanted;  /* bytes not found yet */
-    unsigned undated; /* found since the last TIME, going back */
-    uint64_t extent;  /* of the range whose SIZE was met */
+    unsigned wanted;        /* bytes not found yet */
+    unsigned without_epoch; /* found after the TIME that is searched for, going back */
+    uint64_t extent;        /* from the SIZE word last read, of the range before it */
     unsigned n;
-    struct dh_pair *pairs;
+    struct dh_line_access *pairs;
 };
 
-static unsigned touched(const struct backwards *b, uint64_t word, uintptr_t granule)
+static unsigned covered_bytes(const struct backwards *b, uint64_t word, uintptr_t granule)
 {
     uint32_t mask = 0;
-    struct touch ignored;
+    struct span ignored;
     for (unsigned i = 0; i < 4; i++)
-        if (touches(word, b->extent, (uint32_t)(granule + i), &ignored))
+        if (covers(word, b->extent, (uint32_t)(granule + i), &ignored))
             mask |= 1u << i;
     return mask;
 }
 
-static void date(struct backwards *b, uint32_t time, bool writes)
+static void set_epoch(struct backwards *b, uint32_t time, bool writes)
 {
-    if (b->undated && b->n < 4)
-        b->pairs[b->n++] = (struct dh_pair){b->undated, time, writes ? DH_WRITES : DH_READS};
-    b->undated = 0;
+    if (b->without_epoch && b->n < 4)
+        b->pairs[b->n++] = (struct dh_line_access){b->without_epoch, time, writes ? DH_WRITES : DH_READS};
+    b->without_epoch = 0;
 }
 
-unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+unsigned dh_history_last_accesses(const struct dh_race_history *h, uintptr_t granule, bool writes,
+                                  struct dh_line_access pairs[4])
 {
     struct backwards b = {.wanted = 15, .pairs = pairs};
     uint64_t next = dh_history_next(h), end = h->words ? oldest(h, next) : next;
-    while (next > end && (b.wanted || b.undated)) {
+    while (next > end && (b.wanted || b.without_epoch)) {
         uint64_t word = word_at(h, --next);
         unsigned kind = (unsigned)(word >> 62), what = word >> 56 & 63;
         if (kind == DH_HISTORY_META && what == DH_META_TIME)
-            date(&b, (uint32_t)word, writes);
-        else if (kind == DH_HISTORY_META && what == DH_META_WORLD)
+            set_epoch(&b, (uint32_t)word, writes);
+        else if (kind == DH_HISTORY_META && what == DH_META_RESET)
             break;
         else if (kind == DH_HISTORY_META && what == DH_META_SIZE)
             b.extent = word;
         else if (kind != DH_HISTORY_META && kind != DH_HISTORY_ATOMIC && (word >> 61 & 1) == writes) {
-            unsigned found = touched(&b, word, granule) & b.wanted;
-            b.undated |= found;
+            unsigned found = covered_bytes(&b, word, granule) & b.wanted;
+            b.without_epoch |= found;
             b.wanted &= ~found;
         }
     }

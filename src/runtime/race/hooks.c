@@ -1,4 +1,4 @@
-/* The checks of inline/race.c as functions, for instrumented libraries. Compiled by clang, as race_fast.c. */
+/* The race checks of inline/race.c as functions, for instrumented shared libraries. Compiled by clang, as fast.c. */
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/core/hook_table.h"
@@ -41,7 +41,7 @@
 #undef __dh_alive_write
 #undef __dh_call
 
-/* There need be no cells where no thread is looked at. */
+/* Cells may not be mapped while the detector is off. */
 #define HOOK(name, parameters, arguments)                                                                              \
     void __dh_##name parameters                                                                                        \
     {                                                                                                                  \

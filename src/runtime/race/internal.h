@@ -1,82 +1,68 @@
-/* Between the files of the race detector's runtime part. Layer: runtime. All but start and forked: inside enter/leave.
+/* What the files of the race detector share: happens-before edges, heap blocks, freed memory, thread states. Layer:
+ * runtime. All but start and forked: inside enter/leave.
  */
 #ifndef DH_RUNTIME_RACE_INTERNAL_H
 #define DH_RUNTIME_RACE_INTERNAL_H
 
+#include "runtime/core/instrumented_modules.h"
 #include "runtime/race/race_state.h"
 #include "runtime/race/sync_table.h"
 
-void dh_edge_in(struct dh_race_state *s, const struct dh_sync_clock *c);
-void dh_edge_out(struct dh_race_state *s, struct dh_sync_clock **c);
-void dh_edge_out_join(struct dh_race_state *s, struct dh_sync_clock **c);
+/* The thread acquires the clock; releases to it, replacing or joining what it held. */
+void dh_race_edge_acquire(struct dh_race_state *s, const struct dh_sync_clock *c);
+void dh_race_edge_release(struct dh_race_state *s, struct dh_sync_clock **c);
+void dh_race_edge_release_join(struct dh_race_state *s, struct dh_sync_clock **c);
 
-/* The detector forgets what the object carried; the bytes of a range. Outside enter/leave. */
+/* Forgets the clock of a synchronisation object; cells and objects of a range. Outside enter/leave. */
 void dh_race_forget_object(const void *object);
-void dh_race_begin_anew(const void *at, size_t size);
+void dh_race_forget_memory(const void *at, size_t size);
 
 /* The context of a call: the shadow stack and the return address in *call_slot (NULL: the stack alone). */
 uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot);
 
-/* Sets up the detector for the process, with the main thread as its first; says in one line why it cannot. */
-void dh_race_start(void);
+/* The main thread becomes the detector's first. */
 void dh_race_start_main(void);
-void dh_race_forked(void);
 void dh_race_tables_forked(void);
-/* False: the child goes on without the detector. */
+/* False: the child runs without the detector. */
 bool dh_race_shadow_forked(void);
 
-/* A state for what does not run yet, as a fiber, with the caller's past; and the end of one that no thread runs. */
+/* A state for a fiber that does not run yet, which inherits the caller's clock; the end of a state that no thread runs.
+ */
 struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls);
 void dh_race_state_end(struct dh_race_state *s);
-/* fibers.c, in a forked child: those that are parked have lost their slots. */
+/* fibers.c, in a forked child: parked fibers have lost their slots. */
 void dh_fibers_forked(void);
-/* A kernel thread ends: if it runs a fiber, that is parked. */
-void dh_fibers_thread_ends(void);
 
-/* Part of what the calling thread does is not looked at; nest. End answers false when nothing was begun. */
-void dh_race_ignore_begin(struct dh_race_state *s, enum dh_ignored what);
-bool dh_race_ignore_end(struct dh_race_state *s, enum dh_ignored what);
+/* annotations.c: the source declares races there benign. Inside enter/leave. */
+bool dh_race_is_benign(uintptr_t addr, size_t size);
 
-/* annotations.c: the source says that accesses there may race. Inside enter/leave. */
-bool dh_race_is_intended(uintptr_t addr, size_t size);
-
-void dh_modules_init(void);
-/* Code of ours, or of a library that joined: its calls are what the program means. */
-bool dh_module_is_instrumented(uintptr_t code);
-/* For an instrumented library: what its places start from. */
-uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end);
-/* The same for the library that lies there; UINT32_MAX for one that did not join. */
-uint32_t dh_module_places(uintptr_t low, uintptr_t high);
-/* Where the code of the nth instrumented library begins; 0: there is none. */
-uintptr_t dh_module_library(uint32_t n);
-/* An address of the module that the place belongs to (0 = the executable); the place as the module numbers it. */
-uintptr_t dh_module_of_place(uint32_t *place);
-
-/* memory.c: the heap block around an address. */
-struct dh_block {
+/* heap_blocks.c: the heap block that contains an address. */
+struct dh_heap_block {
     uintptr_t at;
     size_t size;
     uint32_t thread, context;
 };
-bool dh_block_around(uintptr_t addr, struct dh_block *out);
-/* What was freed there: `number` is the clock of an epoch of DH_SLOT_FREED. */
-struct dh_freed {
-    struct dh_block block;
+bool dh_heap_block_around(uintptr_t addr, struct dh_heap_block *out);
+struct dh_report;
+void dh_report_set_block(struct dh_report *r, const struct dh_heap_block *block);
+/* Memory that was freed: `number` is the clock of an epoch of DH_SLOT_FREED. */
+struct dh_freed_block {
+    struct dh_heap_block block;
     uint32_t thread, context;
-    bool given_away; /* to another owner, by an annotation, instead of freed */
-    uint8_t dead;    /* dh_region of `thread`, which has ended; 0: none */
+    bool transferred; /* ownership given up by an annotation, not freed */
+    uint8_t dead;     /* dh_region of `thread`, which has ended; 0: a heap block */
 };
-bool dh_freed_get(uint32_t number, struct dh_freed *out);
-uint32_t dh_freed_add(const struct dh_freed *f);
+bool dh_freed_block_get(uint32_t number, struct dh_freed_block *out);
+uint32_t dh_freed_block_add(const struct dh_freed_block *f);
 
-/* dead_stacks.c. The calling thread is about to end; one that ended was joined, and its stack, if it was the program's,
- * is the program's again. */
+/* dead_stacks.c. Marks stack and thread-local variables of the calling thread, which ends; removes the marks once it is
+ * joined and a stack that the program allocated belongs to the program again. */
 struct dh_thread;
-void dh_memory_thread_ends(struct dh_race_state *s);
-void dh_memory_thread_joined(const struct dh_thread *t);
-/* The mark of a dead stack is older than what is at the address now. */
-bool dh_dead_is_stale(uintptr_t addr);
-bool dh_memory_init(void);
-void dh_memory_forked(void);
+void dh_dead_stack_mark(struct dh_race_state *s);
+void dh_dead_stack_unmark(const struct dh_thread *t);
+/* The memory of a dead stack is in use again: its mark is out of date. */
+bool dh_dead_stack_is_reused(uintptr_t addr);
+bool dh_heap_blocks_init(void);
+void dh_heap_blocks_forked(void);
 
 #endif

@@ -1,10 +1,10 @@
 #include "runtime/race/layout.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/race/shadow.h"
 
 #include <link.h>
@@ -32,9 +32,9 @@ struct span {
 enum part { EXECUTABLE, HEAP, MAPPINGS, STACK, PARTS };
 
 static struct {
-    char **argv, **envp; /* as they came */
+    char **argv, **envp; /* as the kernel passed them */
     struct span part[PARTS];
-    bool trusted, restarted;
+    bool trusted;
 } layout;
 
 extern const char __executable_start[], end[];
@@ -42,8 +42,8 @@ extern const char __executable_start[], end[];
 /* ---- the parts ---- */
 
 static const uintptr_t rooms[][PARTS] = {
-    [DH_ROOM_WISHED] = {[HEAP] = 256 * GB, [MAPPINGS] = 2048 * GB, [STACK] = GB},
-    [DH_ROOM_NEEDED] = {[HEAP] = 16 * GB, [MAPPINGS] = 64 * GB, [STACK] = GB / 4},
+    [DH_GROWTH_GENEROUS] = {[HEAP] = 256 * GB, [MAPPINGS] = 2048 * GB, [STACK] = GB},
+    [DH_GROWTH_MINIMAL] = {[HEAP] = 16 * GB, [MAPPINGS] = 64 * GB, [STACK] = GB / 4},
 };
 
 /* Mappings follow each other downwards, or upwards where the stack is unlimited; the dynamic linker's is the first. */
@@ -56,7 +56,7 @@ static struct span mappings_from(uintptr_t probe, uintptr_t room)
     return (struct span){low, top - low + LINKER};
 }
 
-static bool find_parts(enum dh_layout_room room, struct span part[PARTS])
+static bool find_parts(enum dh_layout_growth room, struct span part[PARTS])
 {
     const uintptr_t *more = rooms[room];
     uintptr_t stack = (uintptr_t)layout.argv;
@@ -72,7 +72,7 @@ static bool find_parts(enum dh_layout_room room, struct span part[PARTS])
 }
 
 /* Different addresses with the same cells. Where both really overlap they are the same memory. */
-static bool meet(struct span a, struct span b)
+static bool share_cells(struct span a, struct span b)
 {
     uintptr_t up = (b.at - a.at) & DH_WINDOW_MASK, down = (a.at - b.at) & DH_WINDOW_MASK;
     return (up < a.size && a.at + up != b.at) || (down < b.size && b.at + down != a.at);
@@ -83,7 +83,7 @@ static bool overlap(struct span a, struct span b)
     return a.at < b.at + b.size && b.at < a.at + a.size;
 }
 
-bool dh_layout_fits(enum dh_layout_room room)
+bool dh_layout_fits(enum dh_layout_growth room)
 {
     struct span part[PARTS];
     if (!layout.argv || !find_parts(room, part))
@@ -92,12 +92,12 @@ bool dh_layout_fits(enum dh_layout_room room)
         layout.part[i] = part[i];
     for (int i = 0; i < PARTS; i++)
         for (int k = i + 1; k < PARTS; k++)
-            if (meet(part[i], part[k]))
+            if (share_cells(part[i], part[k]))
                 return false;
     return true;
 }
 
-/* ---- once more ---- */
+/* ---- executing the program again ---- */
 
 static char **copy_of(char **from)
 {
@@ -138,7 +138,7 @@ static void limit_stack(uint64_t size)
     }
 }
 
-/* libc has taken the limit for the size of threads' stacks. */
+/* libc has used the limit as the size of threads' stacks. */
 static void unlimit_stack(void)
 {
     pthread_attr_t attr;
@@ -150,14 +150,14 @@ static void unlimit_stack(void)
     pthread_attr_destroy(&attr);
 }
 
-/* The mark says what was changed, to be as it was for the program and its children. */
+/* The mark says what was changed; it is undone for the program and its children. */
 static void take_mark(char **envp)
 {
     for (; envp && *envp; envp++) {
         const char *changed = dh_text_after(*envp, mark);
         if (!changed)
             continue;
-        layout.restarted = true;
+        dh_process.restarted = true;
         if (changed[0] == RANDOMISED)
             change_personality(true);
         if (changed[0] && changed[1] == UNLIMITED)
@@ -178,7 +178,7 @@ void dh_layout_begin(char **argv, char **envp, bool trusted)
     layout.envp = copy_of(envp);
 }
 
-/* Started as an argument of the dynamic linker, which is what would be executed. */
+/* The program is an argument of the dynamic linker, which would be executed instead. */
 static bool is_argument(void)
 {
     extern const ElfW(Ehdr) __ehdr_start;
@@ -194,7 +194,7 @@ void dh_layout_restart(void)
 {
     static char marked[] = "DEADHEAT_RESTARTED=--";
     bool randomised = is_randomised(), unlimited = stack_limit() > LARGE_STACK;
-    if (layout.restarted || !layout.trusted || !layout.envp || !dh_process.path || is_argument() ||
+    if (dh_process.restarted || !layout.trusted || !layout.envp || !dh_process.path || is_argument() ||
         !(randomised || unlimited))
         return;
     size_t n = 0;
@@ -217,20 +217,15 @@ void dh_layout_restart(void)
         limit_stack(RLIM_INFINITY);
 }
 
-bool dh_layout_was_restarted(void)
-{
-    return layout.restarted;
-}
-
 /* ---- mappings at addresses that the program chose ---- */
 
 bool dh_layout_may_map(const void *at, size_t size)
 {
-    static bool told;
+    static bool printed;
     struct span wanted = {(uintptr_t)at, size}, ours = {DH_BLOCKS_BASE, DH_BLOCKS_SIZE + DH_SHADOW_SIZE};
     if (!layout.part[STACK].size || !overlap(wanted, ours))
         return true;
-    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&printed, true, __ATOMIC_RELAXED))
         dh_print("deadheat: the program wants to map %lu bytes at %p, where the detector's tables are: it is told that "
                  "there is no memory\n",
                  (unsigned long)size, at);
@@ -239,13 +234,13 @@ bool dh_layout_may_map(const void *at, size_t size)
 
 void dh_layout_mapped(const void *at, size_t size)
 {
-    static bool told;
+    static bool printed;
     static const char *const names[] = {"the executable", "the heap", "libraries and mappings", "the main stack"};
     struct span fresh = {(uintptr_t)at, size};
     if (!layout.part[STACK].size || overlap(fresh, layout.part[MAPPINGS]))
         return;
     for (int i = 0; i < PARTS; i++)
-        if (meet(fresh, layout.part[i]) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        if (share_cells(fresh, layout.part[i]) && !__atomic_exchange_n(&printed, true, __ATOMIC_RELAXED))
             dh_print("deadheat: the program's mapping of %lu bytes at %p is not told apart from %s: findings there may "
                      "be wrong or missing\n",
                      (unsigned long)size, at, names[i]);

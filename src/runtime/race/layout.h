@@ -1,7 +1,7 @@
-/* Where the parts of the process lie, and whether the direct map tells them apart. Layer: runtime. Executable, heap,
- * mappings and stack may lie so (randomised far, or by a linker's order) that two of them fall on the same cells, or
- * one on the tables themselves: then the program is started again without randomisation, as other sanitizers do; its
- * children are randomised as before. Written at the start by the one thread there is. */
+/* The address space layout of the process, and whether the shadow's direct map keeps its parts apart. Layer: runtime.
+ * Executable, heap, mappings and stack may lie (by ASLR or a linker script) so that two share cells, or one overlaps
+ * the tables: then the program is executed again without ASLR, as other sanitizers do; its children are randomised as
+ * before. Written at the start, by the only thread. */
 #ifndef DH_RUNTIME_RACE_LAYOUT_H
 #define DH_RUNTIME_RACE_LAYOUT_H
 
@@ -9,19 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* First of all, before the environment is changed; takes our mark out of it. Nothing in it counts unless `trusted`. */
-void dh_layout_begin(char **argv, char **envp, bool trusted);
-enum dh_layout_room {
-    DH_ROOM_WISHED, /* as much as any program is known to grow */
-    DH_ROOM_NEEDED  /* what is left when there is no choice */
+/* How far heap, mappings and stack can still grow. */
+enum dh_layout_growth {
+    DH_GROWTH_GENEROUS, /* as much as large programs grow */
+    DH_GROWTH_MINIMAL   /* the least that is useful */
 };
-bool dh_layout_fits(enum dh_layout_room room);
-/* Returns when that cannot be done, or was done already. */
+bool dh_layout_fits(enum dh_layout_growth room);
+/* Executes the program again; returns if that is impossible or was done before. */
 void dh_layout_restart(void);
-bool dh_layout_was_restarted(void);
-/* The program maps memory at an address of its own choice: false when that is where our tables are. */
+/* The program is about to map memory at an address of its choice: false if the tables are there. */
 bool dh_layout_may_map(const void *at, size_t size);
-/* It has: says once when cells are shared. */
+/* After it did so: warns once if cells are shared. */
 void dh_layout_mapped(const void *at, size_t size);
 
 #endif

@@ -1,16 +1,18 @@
-/* From a hit of the detector to a report: who, where, with which stacks and locks, in which object. */
+/* From a race that detect/race.c found to a report: both accesses with threads, stacks and locks, and the memory they
+ * access. */
 #include "runtime/race/internal.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
+#include "base/hash.h"
 #include "runtime/core/context.h"
-#include "runtime/core/sync.h"
 #include "runtime/core/threads.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
 #include "runtime/race/thread_slots.h"
 #include "runtime/report/report.h"
 #include "runtime/report/vector_state.h"
+#include "runtime/sync/sync.h"
 
-#define STRETCH_BITS 7 /* of memory in which one place is taken to have written everything, in bytes */
+#define STRETCH_BITS 7 /* log2 of the bytes in which one place is assumed to have made all accesses */
 
 static void set_place(struct dh_report_access *a, uint32_t place)
 {
@@ -18,12 +20,12 @@ static void set_place(struct dh_report_access *a, uint32_t place)
     a->place = place == DH_PLACE_NONE ? UINT32_MAX : place;
 }
 
-static uint32_t size_told(const struct dh_block *block)
+static uint32_t block_size(const struct dh_heap_block *block)
 {
     return block->size > UINT32_MAX ? UINT32_MAX : (uint32_t)block->size;
 }
 
-static void describe_now(struct dh_race_state *s, const struct dh_race_hit *hit, struct dh_report_access *a)
+static void describe_current(struct dh_race_state *s, const struct dh_race_hit *hit, struct dh_report_access *a)
 {
     a->thread = s->index;
     a->flags = (hit->writes ? DH_ACCESS_WRITE : 0) | (hit->atomic ? DH_ACCESS_ATOMIC : 0) |
@@ -31,14 +33,14 @@ static void describe_now(struct dh_race_state *s, const struct dh_race_hit *hit,
                (s->frees ? DH_ACCESS_FREE : 0);
     a->context = s->report_context ? s->report_context : dh_race_context(s);
     a->addr = s->access_addr;
-    a->size = s->frees ? size_told(s->frees) : s->access_size; /* the check may have looked at its beginning only */
+    a->size = s->frees ? block_size(s->frees) : s->access_size; /* the check may have covered its beginning only */
     a->value = s->value;
     set_place(a, hit->place);
     for (uint32_t i = 0; i < s->n_held && i < DH_REPORT_LOCKS; i++)
         a->lock[a->n_locks++] = (struct dh_report_lock){s->held[i].lock, s->held[i].context, s->held[i].shared};
 }
 
-static void take_answer(struct dh_report_access *a, const struct dh_history_answer *found)
+static void set_from_history(struct dh_report_access *a, const struct dh_history_answer *found)
 {
     a->context = found->context;
     a->addr = found->addr;
@@ -51,8 +53,8 @@ static void take_answer(struct dh_report_access *a, const struct dh_history_answ
                                                         found->lock[i].lock & 1};
 }
 
-/* A write is in both halves of a cell. When the line tells them apart again, bytes that were only written may stand
- * among those read: the write is in the line as well, and races with whatever that read would race with. */
+/* A write is in both halves of a cell. In a shadow line made of it, bytes that were only written may count as read: the
+ * write is in the line as well, and races with all that the read would race with. */
 static bool is_half_of_write(const struct dh_race_state *s, struct dh_history_query q)
 {
     struct dh_history_answer unused;
@@ -62,20 +64,20 @@ static bool is_half_of_write(const struct dh_race_state *s, struct dh_history_qu
     return dh_history_find(&s->history, &q, &unused);
 }
 
-/* False: there was no such access. */
-static bool describe_before(const struct dh_race_hit *hit, struct dh_report_access *a)
+/* False: the history shows that there was no such access. */
+static bool describe_earlier(const struct dh_race_hit *hit, struct dh_report_access *a)
 {
     bool real = true;
     struct dh_history_query q = {
         .time = hit->before, .addr = hit->addr, .wrote = hit->wrote, .atomic = hit->was_atomic};
     struct dh_history_answer found;
-    struct dh_race_state *s = dh_slot_user_at(hit->before, &a->thread);
+    struct dh_race_state *s = dh_slot_holder_at(hit->before, &a->thread);
     a->flags = (hit->wrote ? DH_ACCESS_WRITE : 0) | (hit->was_atomic ? DH_ACCESS_ATOMIC : 0);
     a->addr = hit->addr;
     a->size = (uint32_t)__builtin_popcountll(hit->bytes);
     a->place = UINT32_MAX;
     if (s && dh_history_find(&s->history, &q, &found))
-        take_answer(a, &found);
+        set_from_history(a, &found);
     else {
         a->flags |= DH_ACCESS_NO_STACK;
         real = !s || !is_half_of_write(s, q);
@@ -85,22 +87,22 @@ static bool describe_before(const struct dh_race_hit *hit, struct dh_report_acce
     return real;
 }
 
-/* ---- what is behind a wide epoch ---- */
+/* ---- epochs that cover a whole granule ---- */
 
-unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct dh_line_access pairs[4])
 {
     uint32_t thread;
-    struct dh_race_state *s = dh_slot_user_at(time, &thread);
-    unsigned n = s ? dh_history_last(&s->history, granule, writes, pairs) : 0;
+    struct dh_race_state *s = dh_slot_holder_at(time, &thread);
+    unsigned n = s ? dh_history_last_accesses(&s->history, granule, writes, pairs) : 0;
     if (s)
         dh_race_state_release(s);
     return n;
 }
 
-/* There is no place at which the memory went: the thread ended. False: it has come again since. */
-static bool describe_dead(struct dh_report *r, const struct dh_freed *freed)
+/* No access freed the memory: its thread ended. False: the memory is in use again. */
+static bool describe_dead(struct dh_report *r, const struct dh_freed_block *freed)
 {
-    if (dh_dead_is_stale(r->addr))
+    if (dh_dead_stack_is_reused(r->addr))
         return false;
     r->kind = DH_REPORT_USE_AFTER_FREE;
     r->text = freed->dead == DH_REGION_STACK ? "the memory was the stack of a thread that has ended"
@@ -113,14 +115,15 @@ static bool describe_dead(struct dh_report *r, const struct dh_freed *freed)
 
 static bool describe_freed(struct dh_report *r, uint32_t number)
 {
-    struct dh_freed freed;
+    struct dh_freed_block freed;
     struct dh_report_access *a = &r->access[1];
-    bool known = dh_freed_get(number, &freed), given = known && freed.given_away;
+    bool known = dh_freed_block_get(number, &freed), transferred = known && freed.transferred;
     if (known && freed.dead)
         return describe_dead(r, &freed);
-    r->kind = given ? DH_REPORT_ANNOTATION : DH_REPORT_USE_AFTER_FREE;
-    r->text = given ? "the memory was given away (DEADHEAT_TRANSFER) and nobody has accepted it since" : NULL;
-    a->flags = given ? DH_ACCESS_WRITE | DH_ACCESS_BY_LIBRARY : DH_ACCESS_WRITE | DH_ACCESS_FREE | DH_ACCESS_BY_LIBRARY;
+    r->kind = transferred ? DH_REPORT_ANNOTATION : DH_REPORT_USE_AFTER_FREE;
+    r->text = transferred ? "the memory was given away (DEADHEAT_TRANSFER) and nobody has accepted it since" : NULL;
+    a->flags =
+        transferred ? DH_ACCESS_WRITE | DH_ACCESS_BY_LIBRARY : DH_ACCESS_WRITE | DH_ACCESS_FREE | DH_ACCESS_BY_LIBRARY;
     a->place = UINT32_MAX;
     if (!known) {
         a->flags |= DH_ACCESS_NO_STACK;
@@ -129,72 +132,74 @@ static bool describe_freed(struct dh_report *r, uint32_t number)
     a->thread = freed.thread;
     a->context = freed.context;
     a->addr = freed.block.at;
-    a->size = size_told(&freed.block);
-    if (given)
+    a->size = block_size(&freed.block);
+    if (transferred)
         return true;
-    r->block = freed.block.at;
-    r->n_block = freed.block.size;
-    r->block_thread = freed.block.thread;
-    r->block_context = freed.block.context;
+    dh_report_set_block(r, &freed.block);
     return true;
+}
+
+void dh_report_set_block(struct dh_report *r, const struct dh_heap_block *block)
+{
+    r->block = block->at;
+    r->n_block = block->size;
+    r->block_thread = block->thread;
+    r->block_context = block->context;
 }
 
 static void describe_object(struct dh_report *r, const struct dh_race_state *s)
 {
-    struct dh_block block;
+    struct dh_heap_block block;
     if (s->frees)
         block = *s->frees;
-    else if (r->block || r->dead || !dh_block_around(r->addr, &block))
+    else if (r->block || r->dead || !dh_heap_block_around(r->addr, &block))
         return;
-    r->block = block.at;
-    r->n_block = block.size;
-    r->block_thread = block.thread;
-    r->block_context = block.context;
+    dh_report_set_block(r, &block);
 }
 
-/* The program is about to access these bytes itself, so they can be read; freed ones may be gone. */
-static void note_held(struct dh_report *r, const struct dh_race_state *s)
+/* The program is about to access these bytes, so they can be read; freed memory may be unmapped. */
+static void copy_held_bytes(struct dh_report *r, const struct dh_race_state *s)
 {
     if (r->kind == DH_REPORT_USE_AFTER_FREE || s->frees)
         return;
     uint32_t n = s->access_size < sizeof r->held ? s->access_size : sizeof r->held;
-    dh_bytes_copy(r->held, s->n_waiting ? s->waiting_held : (const void *)s->access_addr, n);
+    dh_bytes_copy(r->held, s->n_deferred ? s->deferred_held : (const void *)s->access_addr, n);
     r->n_held = n;
 }
 
-/* More than there is room for are the same access against others' once more. */
-static void let_wait(struct dh_race_state *s, const struct dh_race_hit *hit)
+/* Beyond the room for them they are races of the same access with further ones. */
+static void defer_report(struct dh_race_state *s, const struct dh_race_hit *hit)
 {
-    uint32_t n = s->access_size < sizeof s->waiting_held ? s->access_size : sizeof s->waiting_held;
-    if (!s->n_waiting && !s->frees)
-        dh_bytes_copy(s->waiting_held, (const void *)s->access_addr, n);
-    if (s->n_waiting < sizeof s->waiting / sizeof *s->waiting)
-        s->waiting[s->n_waiting++] = *hit;
+    uint32_t n = s->access_size < sizeof s->deferred_held ? s->access_size : sizeof s->deferred_held;
+    if (!s->n_deferred && !s->frees)
+        dh_bytes_copy(s->deferred_held, (const void *)s->access_addr, n);
+    if (s->n_deferred < sizeof s->deferred / sizeof *s->deferred)
+        s->deferred[s->n_deferred++] = *hit;
 }
 
-void dh_race_report_waiting(struct dh_race_state *s)
+void dh_race_report_deferred(struct dh_race_state *s)
 {
-    for (unsigned i = 0; i < s->n_waiting; i++)
-        dh_race_report_hit(&s->t, &s->waiting[i]);
-    s->n_waiting = 0;
+    for (unsigned i = 0; i < s->n_deferred; i++)
+        dh_race_report_hit(&s->t, &s->deferred[i]);
+    s->n_deferred = 0;
 }
 
-/* A race in a loop is the same one most of the time, and finding the other access out takes long. */
-static bool is_worth_a_look(const struct dh_race_hit *hit)
+/* A race in a loop is mostly the same one, and searching the history for the other access is slow. */
+static bool is_worth_explaining(const struct dh_race_hit *hit)
 {
     unsigned how = hit->wrote | (unsigned)hit->was_atomic << 1;
     uint64_t pair = (uint64_t)hit->place << 16 ^ (uint64_t)dh_epoch_slot(hit->before) << 2 ^ how;
-    uint64_t stretch = (pair << 32 ^ hit->before) * 0x9e3779b97f4a7c15u ^ hit->addr >> STRETCH_BITS;
-    return dh_report_is_worth(pair, pair << 20 ^ hit->addr, stretch);
+    uint64_t stretch = dh_hash_combine(pair << 32 ^ hit->before, hit->addr >> STRETCH_BITS);
+    return dh_report_is_worth_explaining(pair, pair << 20 ^ hit->addr, stretch);
 }
 
-/* ---- AddressSanitizer beside us ---- */
+/* ---- AddressSanitizer in the same process ---- */
 
 __attribute__((weak, visibility("default"))) extern void *__asan_get_current_fake_stack(void);
 __attribute__((weak, visibility("default"))) extern void *__asan_addr_is_in_fake_stack(void *stack, void *addr,
                                                                                        void **from, void **to);
 
-/* It keeps locals in mappings of its own, which pass from a thread that ended to the next without our seeing it. */
+/* Its fake stacks pass from a thread that ended to the next without a hook. */
 static bool is_reused_frame(const struct dh_report *r)
 {
     if (!__asan_get_current_fake_stack || !__asan_addr_is_in_fake_stack)
@@ -209,25 +214,25 @@ static bool is_reused_frame(const struct dh_report *r)
 void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
 {
     struct dh_race_state *s = (struct dh_race_state *)t;
-    if (s->waits) {
-        let_wait(s, hit);
+    if (s->defers_reports) {
+        defer_report(s, hit);
         return;
     }
-    if (!is_worth_a_look(hit) || dh_race_is_intended(hit->addr, (size_t)__builtin_popcountll(hit->bytes)))
+    if (!is_worth_explaining(hit) || dh_race_is_benign(hit->addr, (size_t)__builtin_popcountll(hit->bytes)))
         return;
     struct dh_report_access both[2] = {0};
     struct dh_report r = {
         .kind = DH_REPORT_RACE, .detector = "race", .access = both, .n_accesses = 2, .addr = hit->addr};
     r.size = (uint32_t)__builtin_popcountll(hit->bytes);
-    describe_now(s, hit, &r.access[0]);
+    describe_current(s, hit, &r.access[0]);
     bool real = dh_epoch_slot(hit->before) == DH_SLOT_FREED ? describe_freed(&r, dh_epoch_clock(hit->before))
-                                                            : describe_before(hit, &r.access[1]);
+                                                            : describe_earlier(hit, &r.access[1]);
     if (!real)
         return;
     if (dh_report_is_known(&r))
         return;
     describe_object(&r, s);
-    note_held(&r, s);
+    copy_held_bytes(&r, s);
     struct dh_vector_state saved;
     dh_vector_save(&saved);
     if (!is_reused_frame(&r))
@@ -239,8 +244,8 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
 
 enum dh_region dh_region_of(uintptr_t addr, uint32_t *thread)
 {
-    struct dh_thread_place place;
-    for (unsigned i = 0; dh_slot_thread_place(i, &place); i++) {
+    struct dh_thread_memory place;
+    for (unsigned i = 0; dh_slot_thread_memory(i, &place); i++) {
         *thread = place.thread;
         if (place.tls_low && addr - place.tls_low < place.tls_high - place.tls_low)
             return DH_REGION_TLS;

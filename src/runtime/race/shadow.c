@@ -1,6 +1,6 @@
 #include "runtime/race/shadow.h"
 
-#include "runtime/core/raw_syscall.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <errno.h>
 #include <linux/memfd.h>
@@ -10,8 +10,8 @@
 
 #define PAGE ((uintptr_t)4096)
 
-/* Where memory is not overcommitted, that of a process counts in full before it is used. Pages of a file in memory
- * count when they are written: the same map, but for what fork and giving back mean. */
+/* Without overcommit, private memory counts in full when it is mapped, pages of a memfd when they are written. The
+ * shadow is then a memfd, for which fork and discarding pages differ. */
 static bool is_file;
 
 static enum dh_shadow_result map_at(uintptr_t at, size_t size, int flags, int fd, size_t from)
@@ -19,7 +19,7 @@ static enum dh_shadow_result map_at(uintptr_t at, size_t size, int flags, int fd
     long result = dh_syscall6(SYS_mmap, (long)at, (long)size, PROT_READ | PROT_WRITE, flags, fd, (long)from);
     if (result == (long)at)
         return DH_SHADOW_MAPPED;
-    if (result > 0) /* a kernel that takes it for a wish */
+    if (result > 0) /* an old kernel treats the address as a hint */
         dh_sys_munmap((void *)result, size);
     return result > 0 || result == -EEXIST ? DH_SHADOW_TAKEN : DH_SHADOW_LIMITED;
 }
@@ -29,7 +29,7 @@ static void advise(uintptr_t at, size_t size, int advice)
     dh_syscall6(SYS_madvise, (long)at, (long)size, advice, 0, 0, 0);
 }
 
-/* A limit on the size of files is none on memory; asking beyond it would raise a signal. */
+/* The limit on file sizes is not meant for memory; exceeding it would raise a signal. */
 static bool set_size(int fd, size_t size)
 {
     struct rlimit before, raised;
@@ -55,7 +55,7 @@ static enum dh_shadow_result map_file(int more)
     return result;
 }
 
-static void keep_small(void)
+static void exclude_from_dumps(void)
 {
     advise(DH_BLOCKS_BASE, DH_BLOCKS_SIZE + DH_SHADOW_SIZE, MADV_DONTDUMP);
     advise(DH_BLOCKS_BASE, DH_BLOCKS_SIZE + DH_SHADOW_SIZE, MADV_NOHUGEPAGE);
@@ -69,7 +69,7 @@ enum dh_shadow_result dh_shadow_map(void)
         result = map_file(MAP_FIXED_NOREPLACE);
         is_file = result == DH_SHADOW_MAPPED;
     }
-    keep_small();
+    exclude_from_dumps();
     return result;
 }
 
@@ -78,11 +78,11 @@ bool dh_shadow_forked(void)
     if (!is_file)
         return true;
     bool ok = map_file(MAP_FIXED) == DH_SHADOW_MAPPED;
-    keep_small();
+    exclude_from_dumps();
     return ok;
 }
 
-void dh_shadow_drop(uintptr_t at, size_t size)
+void dh_shadow_discard(uintptr_t at, size_t size)
 {
     uintptr_t from = (uintptr_t)dh_shadow_of(at), to = from + 2 * size;
     from = (from + PAGE - 1) & ~(PAGE - 1);
@@ -91,7 +91,7 @@ void dh_shadow_drop(uintptr_t at, size_t size)
         advise(from, to - from, is_file ? MADV_REMOVE : MADV_DONTNEED);
 }
 
-void dh_shadow_drop_all(void)
+void dh_shadow_discard_all(void)
 {
     advise(DH_SHADOW_BASE, DH_SHADOW_SIZE, is_file ? MADV_REMOVE : MADV_DONTNEED);
 }

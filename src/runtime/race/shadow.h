@@ -1,6 +1,6 @@
-/* Where the cells of an address lie. Layer: runtime; also compiled into the inline checks. A direct map: every four
- * bytes of the program have one cell of eight. Addresses are taken modulo the window, which holds the executable, the
- * heap, libraries and stacks of any usual layout apart; whether two of them meet is checked at the start (layout.h). */
+/* Shadow memory: the cells of an address. Layer: runtime; also compiled into the inline checks. A direct map: every
+ * granule of four bytes has a cell of eight. Addresses are taken modulo a window, which separates executable, heap,
+ * libraries and stacks in any usual layout; whether two share cells is checked at the start (layout.h). */
 #ifndef DH_RUNTIME_RACE_SHADOW_H
 #define DH_RUNTIME_RACE_SHADOW_H
 
@@ -11,10 +11,10 @@
 #define DH_WINDOW_BITS 44
 #define DH_WINDOW_MASK (((uintptr_t)1 << DH_WINDOW_BITS) - 1)
 /* Above where libraries lie when the stack is unlimited (a sixth or a third of the address space) and what
- * AddressSanitizer takes for its shadow, below its heap and position-independent executables. */
+ * AddressSanitizer uses as its shadow, below its heap and position-independent executables. */
 #define DH_SHADOW_BASE ((uintptr_t)0x300000000000)
 #define DH_SHADOW_SIZE ((size_t)2 << DH_WINDOW_BITS)
-/* One word for every 16 bytes: the record of the heap block that starts there. */
+/* The block map, one word for every 16 bytes: the record of the heap block that starts there. */
 #define DH_BLOCKS_SIZE ((size_t)1 << (DH_WINDOW_BITS - 2))
 #define DH_BLOCKS_BASE (DH_SHADOW_BASE - DH_BLOCKS_SIZE)
 
@@ -23,11 +23,10 @@ static inline uint64_t *dh_shadow_of(uintptr_t addr)
     return (uint64_t *)(DH_SHADOW_BASE + ((addr & DH_WINDOW_MASK & ~(uintptr_t)3) << 1));
 }
 
-/* The cells of a range will be needed soon, and then what they are of; each would be waited for alone, since locked
- * instructions do not overlap. */
+/* Prefetches the cells of a range and the range itself: misses of locked instructions would not overlap. */
 static inline void dh_shadow_prefetch(uintptr_t addr, size_t size)
 {
-    enum { LINE = 32, MOST = 256 }; /* bytes of the program's that a cache line of cells tells */
+    enum { LINE = 32, MOST = 256 }; /* LINE: bytes whose cells fill a cache line */
     uintptr_t end = addr + (size < MOST ? size : MOST);
     for (uintptr_t at = addr & ~(uintptr_t)(LINE - 1); at < end; at += LINE)
         __builtin_prefetch(dh_shadow_of(at), 1);
@@ -35,8 +34,8 @@ static inline void dh_shadow_prefetch(uintptr_t addr, size_t size)
     __builtin_prefetch((const void *)(end - 1));
 }
 
-/* Cells are read before they are written: a page of them that is not there yet would be made twice, first as one of
- * zeroes, and the second time all processors be told. For ranges that will be written. */
+/* Faults in the cells of a range that will be written. Cells are read first: that would map the zero page, and the
+ * write would fault again and flush TLBs of all processors. */
 enum { DH_SHADOW_PAGE = 2048 }; /* of the program's memory */
 static inline void dh_shadow_touch(uintptr_t addr, size_t size)
 {
@@ -44,7 +43,7 @@ static inline void dh_shadow_touch(uintptr_t addr, size_t size)
         __atomic_fetch_or(dh_shadow_of(at), 0, __ATOMIC_RELAXED);
 }
 
-static inline uint32_t *dh_block_word_of(uintptr_t addr)
+static inline uint32_t *dh_heap_block_word(uintptr_t addr)
 {
     return (uint32_t *)(DH_BLOCKS_BASE + ((addr & DH_WINDOW_MASK & ~(uintptr_t)15) >> 2));
 }
@@ -52,16 +51,15 @@ static inline uint32_t *dh_block_word_of(uintptr_t addr)
 enum dh_shadow_result {
     DH_SHADOW_MAPPED,
     DH_SHADOW_LIMITED, /* the process may not have so much address space */
-    DH_SHADOW_TAKEN    /* something of the program's is there */
+    DH_SHADOW_TAKEN    /* the program has mapped something there */
 };
-/* Also where memory is not overcommitted: it counts as it is written. */
+/* Works without overcommit, too: pages count as they are written. */
 enum dh_shadow_result dh_shadow_map(void);
-/* In a forked child: its own, which may be empty; false when it cannot have one. */
+/* In a forked child: a shadow of its own, perhaps empty; false: impossible. */
 bool dh_shadow_forked(void);
-/* Gives whole pages of shadow back: all cells of the program's range read as 0. Answers what it could not give back,
- * the edges, through the two ranges. */
-void dh_shadow_drop(uintptr_t at, size_t size);
+/* Discards whole pages of cells: those of the program's range read as 0, except at its edges. */
+void dh_shadow_discard(uintptr_t at, size_t size);
 /* All of it. */
-void dh_shadow_drop_all(void);
+void dh_shadow_discard_all(void);
 
 #endif

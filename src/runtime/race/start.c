@@ -1,22 +1,23 @@
-/* The race detector's beginning in a process. */
+/* Start of the race detector in a process: layout, shadow, tables, main thread. */
 #include "runtime/race/internal.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
-#include "runtime/core/spin.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
-#include "runtime/core/sync.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
+#include "runtime/platform/spin.h"
 #include "runtime/race/layout.h"
 #include "runtime/race/shadow.h"
 #include "runtime/race/thread_slots.h"
+#include "runtime/sync/sync.h"
 
 #include <sys/mman.h>
 
 enum { LINES = 1 << 22, LINES_LEAST = 1 << 16 };
 
-static dh_spin tables = DH_SPIN_INIT;
+static dh_spin tables = DH_SPIN_INIT(DH_RANK_RACE_TABLES);
 
 static void lock_tables(void)
 {
@@ -30,11 +31,11 @@ static void unlock_tables(void)
 
 void dh_race_tables_forked(void)
 {
-    atomic_flag_clear(&tables);
-    dh_memory_forked();
+    dh_spin_forked(&tables);
+    dh_heap_blocks_forked();
 }
 
-/* Large tables are reserved and filled as they are used; what is small comes out of a bump. */
+/* Large tables are reserved and filled on demand; small ones come from a bump allocator. */
 static void *allocate(size_t n)
 {
     static char *bump;
@@ -58,17 +59,17 @@ static void *allocate(size_t n)
 static bool make_tables(const char **why)
 {
     *why = "there is no memory for its tables: lift the limit";
-    /* Where memory is not overcommitted, fewer must do. */
-    for (uint32_t lines = LINES; !dh_race_world.lines.at && lines >= LINES_LEAST; lines /= 2)
-        dh_race_init(&dh_race_world, allocate, lines);
-    dh_race_world.lock = lock_tables;
-    dh_race_world.unlock = unlock_tables;
-    dh_race_world.report = dh_race_report_hit;
-    dh_race_world.explain = dh_race_explain;
-    return dh_race_world.lines.at && dh_memory_init();
+    /* Without overcommit, fewer must do. */
+    for (uint32_t lines = LINES; !dh_race_tables.lines.at && lines >= LINES_LEAST; lines /= 2)
+        dh_race_init(&dh_race_tables, allocate, lines);
+    dh_race_tables.lock = lock_tables;
+    dh_race_tables.unlock = unlock_tables;
+    dh_race_tables.report = dh_race_report_hit;
+    dh_race_tables.explain = dh_race_explain;
+    return dh_race_tables.lines.at && dh_heap_blocks_init();
 }
 
-/* Checks that were inlined look at the shadow without asking whether anybody wants to know. */
+/* Inline checks read the shadow even if the detector is off. */
 static bool has_inline_checks(void)
 {
     for (const char *at = __dh_variant; *at; at++)
@@ -77,17 +78,17 @@ static bool has_inline_checks(void)
     return false;
 }
 
-/* Starts the program again when that may help; the layout of the second try is what it is. */
+/* Executes the program again if that may help, once. */
 static bool map_shadow(const char **why)
 {
     static const char *const reasons[] = {
         [DH_SHADOW_LIMITED] = "its address space is limited (ulimit -v): lift the limit",
         [DH_SHADOW_TAKEN] = "the program lies where the detector's tables must be: link it elsewhere",
     };
-    if (!dh_layout_fits(DH_ROOM_WISHED))
+    if (!dh_layout_fits(DH_GROWTH_GENEROUS))
         dh_layout_restart();
     *why = "parts of it lie so that the detector cannot tell them apart: link it elsewhere";
-    if (!dh_layout_fits(DH_ROOM_NEEDED))
+    if (!dh_layout_fits(DH_GROWTH_MINIMAL))
         return false;
     enum dh_shadow_result result = dh_shadow_map();
     if (result == DH_SHADOW_TAKEN)
@@ -96,7 +97,7 @@ static bool map_shadow(const char **why)
     return result == DH_SHADOW_MAPPED;
 }
 
-static void tell(const char *why)
+static void report_failure(const char *why)
 {
     dh_print_stderr("deadheat: no race detection in process %d: %s, or run it without checks: deadheat "
                     "run --detect=none --plan=none\n",
@@ -110,7 +111,7 @@ void dh_race_start(void)
     if (!wanted && !has_inline_checks())
         return;
     if (!map_shadow(&why) || (wanted && !make_tables(&why))) {
-        tell(why);
+        report_failure(why);
         dh_sys_exit_group(3);
     }
     if (!wanted)

@@ -1,21 +1,21 @@
 #include "runtime/race/sync_table.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/spin.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/spin.h"
 #include "runtime/race/thread_slots.h"
 
 enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, LINE = 64, GRAIN = 8 };
 
 struct dh_sync_bucket {
     dh_spin lock;
-    struct dh_sync *_Atomic first;
+    struct dh_sync_object *_Atomic first;
     _Atomic uint64_t version;
-    _Atomic uint32_t waiting; /* threads for the lock */
+    _Atomic uint32_t waiting; /* threads that wait for the lock */
 };
 
 static struct dh_sync_bucket buckets[BUCKETS];
 
-/* How many objects lie in stretches of memory, some of which share a number: most of what is freed has none. */
+/* Number of objects by stretch of memory, hashed: most freed memory has none. */
 enum { STRETCH_BITS = 14, STRETCHES = 1 << 14 };
 static _Atomic uint32_t populated[STRETCHES];
 
@@ -24,7 +24,7 @@ static _Atomic uint32_t *population_of(uintptr_t addr)
     return &populated[addr >> STRETCH_BITS & (STRETCHES - 1)];
 }
 
-/* Neighbours within a line share a bucket, so that freed memory is searched line by line. */
+/* Addresses of a cache line share a bucket, so that freed memory is searched line by line. */
 static struct dh_sync_bucket *bucket_of(uintptr_t addr)
 {
     return &buckets[(addr / LINE * 0x9e3779b97f4a7c15u) >> (64 - BUCKET_BITS)];
@@ -37,27 +37,27 @@ void dh_sync_clock_clear(struct dh_sync_clock **c)
     *c = NULL;
 }
 
-static void renew(struct dh_sync *o)
+static void reset_clocks(struct dh_sync_object *o)
 {
     dh_sync_clock_clear(&o->clock);
     dh_sync_clock_clear(&o->readers);
     o->generation = dh_slots_generation();
 }
 
-static struct dh_sync *make_object(struct dh_sync_bucket *b, uintptr_t addr)
+static struct dh_sync_object *make_object(struct dh_sync_bucket *b, uintptr_t addr)
 {
-    struct dh_sync *o = dh_alloc(sizeof *o);
+    struct dh_sync_object *o = dh_alloc(sizeof *o);
     if (!o)
         return NULL;
-    *o = (struct dh_sync){.addr = addr, .bucket = b, .generation = dh_slots_generation()};
+    *o = (struct dh_sync_object){.addr = addr, .bucket = b, .generation = dh_slots_generation()};
     o->next = b->first;
     b->first = o;
     atomic_fetch_add_explicit(population_of(addr), 1, memory_order_relaxed);
     return o;
 }
 
-/* Who waits goes first. A thread that was here just now would mostly be the quicker one: whatever it does step by step
- * would happen in one piece, and races with what others do in between would not. */
+/* Waiting threads go first. Otherwise the last holder would mostly win, its successive operations would become atomic
+ * in effect, and races with what other threads do in between would not happen. */
 static void lock_bucket(struct dh_sync_bucket *b)
 {
     (void)DH_SPIN_UNTIL(!atomic_load_explicit(&b->waiting, memory_order_relaxed));
@@ -68,13 +68,13 @@ static void lock_bucket(struct dh_sync_bucket *b)
     atomic_fetch_sub_explicit(&b->waiting, 1, memory_order_relaxed);
 }
 
-struct dh_sync *dh_sync_lock(uintptr_t addr, bool make)
+struct dh_sync_object *dh_sync_object_lock(uintptr_t addr, bool make)
 {
     struct dh_sync_bucket *b = bucket_of(addr);
     if (!make && !b->first)
         return NULL;
     lock_bucket(b);
-    struct dh_sync *o = b->first;
+    struct dh_sync_object *o = b->first;
     while (o && o->addr != addr)
         o = o->next;
     if (!o && make)
@@ -82,22 +82,22 @@ struct dh_sync *dh_sync_lock(uintptr_t addr, bool make)
     if (!o)
         dh_spin_unlock(&b->lock);
     else if (o->generation != dh_slots_generation())
-        renew(o);
+        reset_clocks(o);
     return o;
 }
 
-const _Atomic uint64_t *dh_sync_version(const struct dh_sync *o)
+const _Atomic uint64_t *dh_sync_object_version(const struct dh_sync_object *o)
 {
     return &o->bucket->version;
 }
 
-/* Under the lock, so that nobody else writes it. */
+/* Under the lock: no other thread writes it. */
 static void set_version(struct dh_sync_bucket *b, uint64_t version)
 {
     atomic_store_explicit(&b->version, version, memory_order_release);
 }
 
-void dh_sync_changes(struct dh_sync *o)
+void dh_sync_object_begin_change(struct dh_sync_object *o)
 {
     set_version(o->bucket, atomic_load_explicit(&o->bucket->version, memory_order_relaxed) | 1);
 }
@@ -107,18 +107,18 @@ static void end_change(struct dh_sync_bucket *b)
     set_version(b, (atomic_load_explicit(&b->version, memory_order_relaxed) | 1) + 1);
 }
 
-void dh_sync_unlock(struct dh_sync *o)
+void dh_sync_object_unlock(struct dh_sync_object *o)
 {
     end_change(o->bucket);
     dh_spin_unlock(&o->bucket->lock);
 }
 
-void dh_sync_unlock_unchanged(struct dh_sync *o)
+void dh_sync_object_unlock_unchanged(struct dh_sync_object *o)
 {
     dh_spin_unlock(&o->bucket->lock);
 }
 
-struct dh_clock *dh_sync_clock_for(struct dh_sync_clock **c, uint32_t n)
+struct dh_clock *dh_sync_clock_reserve(struct dh_sync_clock **c, uint32_t n)
 {
     if (*c && (*c)->capacity >= n)
         return &(*c)->clock;
@@ -129,7 +129,7 @@ struct dh_clock *dh_sync_clock_for(struct dh_sync_clock **c, uint32_t n)
     fresh->capacity = capacity;
     fresh->clock.n = 0;
     if (*c)
-        dh_clock_copy(&fresh->clock, &(*c)->clock);
+        dh_vclock_copy(&fresh->clock, &(*c)->clock);
     dh_sync_clock_clear(c);
     *c = fresh;
     return &fresh->clock;
@@ -140,20 +140,20 @@ static void remove_in_bucket(struct dh_sync_bucket *b, uintptr_t addr, size_t si
     if (!b->first)
         return;
     dh_spin_lock(&b->lock);
-    struct dh_sync *o = b->first, *kept = NULL;
+    struct dh_sync_object *o = b->first, *remaining = NULL;
     while (o) {
-        struct dh_sync *next = o->next;
+        struct dh_sync_object *next = o->next;
         if (o->addr - addr < size) {
-            renew(o);
+            reset_clocks(o);
             atomic_fetch_sub_explicit(population_of(o->addr), 1, memory_order_relaxed);
             dh_free(o, sizeof *o);
         } else {
-            o->next = kept;
-            kept = o;
+            o->next = remaining;
+            remaining = o;
         }
         o = next;
     }
-    b->first = kept;
+    b->first = remaining;
     end_change(b);
     dh_spin_unlock(&b->lock);
 }
@@ -167,9 +167,9 @@ static void remove_lines(uintptr_t addr, size_t size)
         remove_in_bucket(bucket_of(line * LINE), addr, size);
 }
 
-void dh_sync_remove(uintptr_t addr, size_t size)
+void dh_sync_objects_remove(uintptr_t addr, size_t size)
 {
-    if (size >> STRETCH_BITS >= STRETCHES) { /* as much as there are stretches: every object is looked at once */
+    if (size >> STRETCH_BITS >= STRETCHES) { /* as much as all stretches: visit every object once */
         for (int i = 0; i < BUCKETS; i++)
             remove_in_bucket(&buckets[i], addr, size);
         return;
@@ -184,7 +184,7 @@ void dh_sync_remove(uintptr_t addr, size_t size)
 void dh_sync_table_forked(void)
 {
     for (int i = 0; i < BUCKETS; i++) {
-        atomic_flag_clear(&buckets[i].lock);
+        dh_spin_forked(&buckets[i].lock);
         atomic_store_explicit(&buckets[i].waiting, 0, memory_order_relaxed);
     }
 }

@@ -1,17 +1,17 @@
-/* Accesses: told once in a segment, and as runs where a place goes on as expected. inline/record.c does what is quick;
- * here is the rest. */
+/* Accesses: recorded once in a segment, and as runs where a place goes on as expected. inline/record.c does what is
+ * quick; here is the rest. */
 #include "runtime/core/public_hooks.h"
 
-#include "runtime/core/keeps_registers.h"
+#include "runtime/platform/keeps_registers.h"
 #include "runtime/record/state.h"
 
 #include "runtime/core/hook_table.h"
-#include "runtime/core/sync.h"
-#include "runtime/race/internal.h"
+#include "runtime/core/instrumented_modules.h"
+#include "runtime/sync/observer.h"
 
-#define INDEX(addr) ((addr) >> 6 & (DH_TOLD_LINES - 1))
+#define INDEX(addr) ((addr) >> 6 & (DH_RECORDED_LINES - 1))
 
-/* ---- what was told ---- */
+/* ---- what was recorded ---- */
 
 /* Some whole granules have their bits, everything else a row for itself. */
 static bool has_bits(uintptr_t addr, size_t size)
@@ -27,14 +27,14 @@ static uint64_t bits_of(uintptr_t addr, size_t size)
 /* Within a line. */
 static bool are_told(const struct dh_record_state *s, uintptr_t addr, uint64_t bits, bool write)
 {
-    uint64_t left = s->told[write][INDEX(addr)] ^ (addr & DH_KNOWN_ABOVE) ^ s->stamp;
+    uint64_t left = s->recorded[write][INDEX(addr)] ^ (addr & DH_KNOWN_ABOVE) ^ s->stamp;
     return !(left >> 16) && !(left & bits);
 }
 
-static bool is_told(const struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
+static bool is_recorded(const struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
 {
     if (!has_bits(addr, size)) {
-        const struct dh_told_small *small = &s->small[dh_told_small_index(addr)];
+        const struct dh_recorded_small *small = &s->small[dh_recorded_small_index(addr)];
         uint64_t left = small->what ^ (s->stamp | size << 1 | 1);
         return small->addr == addr && left <= !write;
     }
@@ -43,7 +43,7 @@ static bool is_told(const struct dh_record_state *s, uintptr_t addr, size_t size
            (!(bits >> 16) || are_told(s, (addr | 63) + 1, bits >> 16, write));
 }
 
-static void set_told(struct dh_record_state *s, uint64_t *word, uintptr_t addr, uint64_t bits)
+static void set_recorded(struct dh_record_state *s, uint64_t *word, uintptr_t addr, uint64_t bits)
 {
     uint64_t key = (addr & DH_KNOWN_ABOVE) ^ s->stamp, old = *word;
     *word = ((old ^ key) >> 16 ? key | 0xFFFF : old) & ~bits;
@@ -52,9 +52,9 @@ static void set_told(struct dh_record_state *s, uint64_t *word, uintptr_t addr, 
 /* Within a line. */
 static void tell_bits(struct dh_record_state *s, uintptr_t addr, uint64_t bits, bool write)
 {
-    set_told(s, &s->told[0][INDEX(addr)], addr, bits);
+    set_recorded(s, &s->recorded[0][INDEX(addr)], addr, bits);
     if (write)
-        set_told(s, &s->told[1][INDEX(addr)], addr, bits);
+        set_recorded(s, &s->recorded[1][INDEX(addr)], addr, bits);
 }
 
 static void learn(struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
@@ -65,17 +65,17 @@ static void learn(struct dh_record_state *s, uintptr_t addr, size_t size, bool w
         if (bits >> 16)
             tell_bits(s, (addr | 63) + 1, bits >> 16, write);
     } else if (size <= 64) {
-        s->small[dh_told_small_index(addr)] = (struct dh_told_small){addr, s->stamp | size << 1 | write};
+        s->small[dh_recorded_small_index(addr)] = (struct dh_recorded_small){addr, s->stamp | size << 1 | write};
         s->small_stamp = s->stamp;
     }
 }
 
-/* Line by line. What is at an end of no whole granule is told again. */
+/* Line by line. What is at an end of no whole granule is recorded again. */
 static void learn_range(struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
 {
     uintptr_t from = (addr + 3) & ~(uintptr_t)3, to = (addr + size) & ~(uintptr_t)3;
-    if (to > from && to - from > DH_TOLD_LINES * 64)
-        from = to - DH_TOLD_LINES * 64;
+    if (to > from && to - from > DH_RECORDED_LINES * 64)
+        from = to - DH_RECORDED_LINES * 64;
     while (from < to) {
         uintptr_t end = (from | 63) + 1;
         end = end < to ? end : to;
@@ -92,8 +92,8 @@ void dh_record_forget(struct dh_record_state *s, uintptr_t addr, size_t size)
         return;
     }
     for (uintptr_t at = addr & ~(uintptr_t)63; at < addr + size; at += 64)
-        s->told[0][INDEX(at)] = s->told[1][INDEX(at)] = 0;
-    for (int i = 0; s->small_stamp == s->stamp && i < DH_TOLD_SMALL; i++)
+        s->recorded[0][INDEX(at)] = s->recorded[1][INDEX(at)] = 0;
+    for (int i = 0; s->small_stamp == s->stamp && i < DH_RECORDED_SMALL; i++)
         if (s->small[i].addr - addr < size)
             s->small[i].addr = 0;
 }
@@ -198,7 +198,7 @@ static void begin_run(struct dh_record_state *s, struct dh_stream_run *r, uintpt
     learn(s, addr, size, write);
 }
 
-/* Two accesses tell a stride. */
+/* Two accesses make a stride. */
 static bool takes_stride(struct dh_record_state *s, struct dh_stream_run *r, uintptr_t addr, bool write)
 {
     int64_t stride = (int64_t)(addr - r->start);
@@ -219,11 +219,11 @@ static void note(struct dh_record_state *s, struct dh_record_lane *l, uintptr_t 
         r->next = DH_STREAM_RUN_KEY(addr + (uint64_t)r->stride, place);
         return;
     }
-    if (is_told(s, addr, size, write) || (same && takes_stride(s, r, addr, write)))
+    if (is_recorded(s, addr, size, write) || (same && takes_stride(s, r, addr, write)))
         return;
     if (r->next)
         close_run(s, l, r, write);
-    if (!is_told(s, addr, size, write))
+    if (!is_recorded(s, addr, size, write))
         begin_run(s, r, addr, size, write, place);
 }
 
@@ -269,7 +269,7 @@ void dh_record_library_access(const void *at, size_t size, bool write, const uin
 {
     struct dh_record_state *s = __dh_thread.record;
     if (!s || !size || !call_slot || ignores(s, write) || dh_module_is_constant((uintptr_t)at) ||
-        !dh_module_is_instrumented(*call_slot) || is_told(s, (uintptr_t)at, size, write))
+        !dh_module_is_instrumented(*call_slot) || is_recorded(s, (uintptr_t)at, size, write))
         return;
     struct dh_record_lane *l = dh_record_enter(s);
     if (!l)

@@ -3,8 +3,9 @@
 #include "runtime/record/state.h"
 
 #include "event/site.h"
-#include "runtime/core/raw_syscall.h"
-#include "runtime/core/sync.h"
+#include "runtime/platform/lock_order.h"
+#include "runtime/platform/raw_syscall.h"
+#include "runtime/sync/observer.h"
 
 enum { BUCKETS = 1024 };
 
@@ -25,16 +26,6 @@ static unsigned order_of(uint32_t what)
     return what >> 8 & 255;
 }
 
-static bool acquires(unsigned order)
-{
-    return order == DH_ORDER_ACQUIRE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-}
-
-static bool releases(unsigned order)
-{
-    return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-}
-
 /* False when it is this thread's already, which a signal handler finds: then it is held for both. */
 static bool lock(struct dh_record_bucket *b, struct dh_record_state *s)
 {
@@ -48,20 +39,20 @@ static bool lock(struct dh_record_bucket *b, struct dh_record_state *s)
         if (n % 64 == 63) /* the holder may wait for our processor */
             dh_syscall3(SYS_sched_yield, 0, 0, 0);
     }
+    dh_lock_order_acquire(DH_RANK_RECORD_ATOMIC);
     return true;
 }
 
 void dh_record_atomic_enter(struct dh_atomic_op *op)
 {
     struct dh_record_state *s = __dh_thread.record;
-    op->lane = NULL;
-    if (!s || s->ignores & (1 << DH_IGNORED_SYNC | 1 << DH_IGNORED_ALL))
+    if (s->ignores & (1 << DH_IGNORED_SYNC | 1 << DH_IGNORED_ALL))
         return;
     struct dh_record_lane *l = dh_record_enter(s);
     if (!l)
         return;
     unsigned order = order_of(op->what);
-    if (l == s->lanes && (acquires(order) || releases(order)))
+    if (l == s->lanes && (dh_order_acquires(order) || dh_order_releases(order)))
         dh_record_say_runs(s, l);
     if (!dh_record_room(s, l)) {
         dh_record_leave(l);
@@ -80,13 +71,13 @@ void dh_record_atomic_enter(struct dh_atomic_op *op)
 
 static void learn(struct dh_record_state *s, const struct dh_atomic_op *op, const struct dh_record_bucket *b)
 {
-    s->atomics[op->addr >> 2 & (DH_KNOWN_ATOMICS - 1)] =
+    *dh_known_atomic_at(s->atomics, op->addr) =
         (struct dh_known_atomic){.addr = op->addr,
                                  .version = &b->version,
                                  .known = atomic_load_explicit(&b->version, memory_order_relaxed),
                                  .stamp = s->stamp,
                                  .size = op->what >> 16,
-                                 .acquired = acquires(order_of(op->what))};
+                                 .acquired = dh_order_acquires(order_of(op->what))};
 }
 
 static void unlock(struct dh_record_state *s, struct dh_atomic_op *op)
@@ -96,6 +87,7 @@ static void unlock(struct dh_record_state *s, struct dh_atomic_op *op)
         atomic_fetch_add_explicit(&b->version, 1, memory_order_acq_rel);
     else
         learn(s, op, b);
+    dh_lock_order_release(DH_RANK_RECORD_ATOMIC);
     atomic_store_explicit(&b->owner, NULL, memory_order_release);
 }
 
@@ -108,6 +100,7 @@ void dh_record_unlock_left(struct dh_record_state *s, struct dh_record_lane *l)
         return;
     atomic_store_explicit(&b->version, (atomic_load_explicit(&b->version, memory_order_relaxed) | 1) + 1,
                           memory_order_release);
+    dh_lock_order_release(DH_RANK_RECORD_ATOMIC);
     atomic_store_explicit(&b->owner, NULL, memory_order_release);
 }
 
@@ -125,18 +118,14 @@ void dh_record_atomic_leave(struct dh_atomic_op *op, bool wrote)
     l->bucket = NULL;
     if (op->bucket)
         unlock(s, op);
-    if (wrote && releases(order))
+    if (wrote && dh_order_releases(order))
         dh_record_new_segment(s);
     dh_record_leave(l);
 }
 
 const _Atomic uint64_t *dh_record_atomic_known(const void *addr, uint32_t what, uint64_t *version)
 {
-    const struct dh_record_state *s = __dh_thread.record;
-    const struct dh_known_atomic *k = &s->atomics[(uintptr_t)addr >> 2 & (DH_KNOWN_ATOMICS - 1)];
-    if (k->addr != (uintptr_t)addr || k->stamp != s->stamp || k->size != what >> 16 ||
-        (!k->acquired && acquires(order_of(what))))
-        return NULL;
-    *version = k->known;
-    return atomic_load_explicit(k->version, memory_order_acquire) == k->known ? k->version : NULL;
+    struct dh_record_state *s = __dh_thread.record;
+    return dh_known_atomic_version(dh_known_atomic_at(s->atomics, (uintptr_t)addr), (uintptr_t)addr, what, s->stamp,
+                                   version);
 }

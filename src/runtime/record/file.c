@@ -1,12 +1,12 @@
 /* The recorder's file: made, grown and shared with the reader. */
 #include "runtime/record/state.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/report/report.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ bool dh_stream_room(const void *at, size_t size)
         if (atomic_load_explicit(&present[i], memory_order_acquire))
             continue;
         uint64_t left = DH_STREAM_FILE - i * CHUNK, n = left < CHUNK ? left : CHUNK;
-        long failed = dh_report_is_alone()
+        long failed = dh_report_is_sandboxed()
                           ? 0
                           : dh_syscall3(SYS_madvise, (long)dh_stream + (long)(i * CHUNK), (long)n, MADV_POPULATE_WRITE);
         if (failed && failed != -EINVAL) /* kernels before 5.14 do not know it */
@@ -87,7 +87,7 @@ static struct dh_stream_block *never_used(const struct dh_stream_lane *lane)
     return block_at(n);
 }
 
-/* One that is dead and not waited for by its parent yet is told by its descriptor alone. */
+/* One that is dead and not waited for by its parent yet is noticed by its descriptor alone. */
 static bool reader_lives(void)
 {
     long fd = dh_syscall3(SYS_pidfd_open, dh_options.stream_reader, 0, 0);
@@ -99,14 +99,14 @@ static bool reader_lives(void)
     return ended <= 0;
 }
 
-/* False when nobody will ever read. Who has shut itself in may only look. */
+/* False when no reader is left. A confined process (seccomp) may only test. */
 static bool wait_for_reader(unsigned *tries)
 {
     struct timespec tenth = {0, 100000000};
     uint32_t seen = atomic_load(&dh_stream->freed);
     if (atomic_load(&dh_stream->closed))
         return false;
-    if (dh_report_is_alone()) {
+    if (dh_report_is_sandboxed()) {
         __builtin_ia32_pause();
         return ++*tries < SPINS;
     }
@@ -235,7 +235,7 @@ bool dh_stream_open(void)
     if (!failed)
         return true;
     dh_syscall3(SYS_unlink, (long)hidden, 0, 0);
-    /* Of a tool that is gone nobody wants to hear. */
+    /* Not reported when the tool is gone. */
     if (failed != -ENOENT)
         dh_print_stderr("deadheat: process %d is not recorded: %s: %s\n", dh_process.pid, dh_options.stream,
                         dh_print_error((int)-failed, scratch, sizeof scratch));

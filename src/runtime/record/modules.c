@@ -1,9 +1,9 @@
 /* Which files the addresses and places of the stream belong to. */
 #include "runtime/record/state.h"
 
-#include "runtime/core/bytes.h"
+#include "runtime/core/instrumented_modules.h"
 #include "runtime/core/start.h"
-#include "runtime/race/internal.h"
+#include "runtime/platform/bytes.h"
 
 #include <link.h>
 

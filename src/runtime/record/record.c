@@ -1,17 +1,18 @@
-/* The recorder: threads, lanes, contexts, and events that have a place in the order of all. */
+/* The recorder: threads, lanes, contexts, and events that are numbered in the order of the process. */
 #include "runtime/record/state.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
+#include "runtime/core/instrumented_modules.h"
 #include "runtime/core/options.h"
-#include "runtime/core/raw_syscall.h"
-#include "runtime/core/spin.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
-#include "runtime/core/sync.h"
 #include "runtime/core/threads.h"
 #include "runtime/interpose/real.h"
-#include "runtime/race/internal.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/raw_syscall.h"
+#include "runtime/platform/spin.h"
+#include "runtime/sync/observer.h"
 
 #include <sys/mman.h>
 
@@ -19,7 +20,7 @@ bool dh_record_on;
 
 /* For threads that are not recorded: no run goes on there. */
 struct dh_stream_run dh_no_runs[2 * DH_STREAM_RUNS];
-struct dh_told_small dh_no_small[DH_TOLD_SMALL];
+struct dh_recorded_small dh_no_small[DH_RECORDED_SMALL];
 
 /* ---- lanes ---- */
 
@@ -28,7 +29,7 @@ static bool on_stack(const struct dh_thread_state *t, uintptr_t address)
     return address >= t->stack_low && address < t->stack_high;
 }
 
-/* A handler left the recorder by longjmp: who calls now lies above whoever is said to be in it. */
+/* A handler left the recorder by longjmp: the caller's frame lies above the one that is marked as inside. */
 static bool was_left(const struct dh_record_state *s, uintptr_t busy, uintptr_t here)
 {
     return busy <= here && on_stack(s->tls, busy) && on_stack(s->tls, here);
@@ -75,8 +76,8 @@ static bool open_lane(struct dh_record_state *s, struct dh_record_lane *l)
     return true;
 }
 
-/* The number goes into the block at once: whoever finds the event left behind need not ask for another, unless it was
- * left between the two. */
+/* The number goes into the block at once: an event that was left unfinished needs no other, unless it was left between
+ * the two. */
 static void publish_numbered(struct dh_record_lane *l)
 {
     volatile uint64_t *number = &l->block->words[l->at + 3];
@@ -88,7 +89,7 @@ static void publish_numbered(struct dh_record_lane *l)
     l->numbering = 0;
 }
 
-/* The interrupted one was led away by the handler; what it began to tell has happened all the same. */
+/* The handler left by longjmp; the event that the interrupted code began to record has happened all the same. */
 static void end_what_was_left(struct dh_record_state *s, struct dh_record_lane *l)
 {
     if (l->numbering == l->at + 1) {
@@ -201,15 +202,15 @@ void dh_record_new_segment(struct dh_record_state *s)
 {
     s->stamp += (uint64_t)1 << DH_KNOWN_SHIFT;
     if (!s->stamp) {
-        dh_bytes_zero(s->told, sizeof s->told);
+        dh_bytes_zero(s->recorded, sizeof s->recorded);
         dh_bytes_zero(s->small, sizeof s->small);
         s->stamp = (uint64_t)1 << DH_KNOWN_SHIFT;
     }
     if (!s->ignores)
-        s->tls->told_stamp = s->stamp;
+        s->tls->recorded_stamp = s->stamp;
 }
 
-/* What one call tells of that waits: a barrier releases, blocks, unblocks and acquires. */
+/* The events of one call that waits: a barrier releases, blocks, unblocks and acquires. */
 static bool is_same_wait(enum dh_event_kind before, enum dh_event_kind kind)
 {
     switch (kind) {
@@ -293,7 +294,7 @@ void dh_record_event_at(enum dh_event_kind kind, unsigned flags, uintptr_t addr,
     dh_record_leave(l);
 }
 
-static void scope(enum dh_event_kind kind, const void *object, uint32_t place)
+void dh_record_scope(enum dh_event_kind kind, const void *object, uint32_t place)
 {
     struct dh_record_state *s = __dh_thread.record;
     struct dh_record_lane *l = s && !s->ignores ? dh_record_enter(s) : NULL;
@@ -308,16 +309,6 @@ static void scope(enum dh_event_kind kind, const void *object, uint32_t place)
         dh_record_new_segment(s);
     }
     dh_record_leave(l);
-}
-
-void dh_record_scope_enter(const void *object, uint32_t place)
-{
-    scope(DH_EVENT_ENTER, object, place);
-}
-
-void dh_record_scope_leave(uint32_t place)
-{
-    scope(DH_EVENT_LEAVE, NULL, place);
 }
 
 /* ---- what cannot be computed again ---- */
@@ -373,68 +364,10 @@ void dh_record_freed(const void *at, size_t size, enum dh_event_region region, c
     dh_record_forget(__dh_thread.record, (uintptr_t)at, size);
 }
 
-/* ---- locks ---- */
-
-static struct dh_held_lock *find_held(struct dh_record_state *s, uintptr_t lock)
-{
-    for (uint32_t i = s->n_held; i-- > 0;)
-        if (s->held[i].lock == lock)
-            return &s->held[i];
-    return NULL;
-}
-
-static unsigned flags_of(unsigned mode)
-{
-    return (mode & DH_LOCK_SHARED ? DH_EVENT_SHARED : 0) | (mode & DH_LOCK_TRY ? DH_EVENT_TRY : 0) |
-           (mode & DH_LOCK_BY_WAIT ? DH_EVENT_WAIT : 0) | (mode & DH_LOCK_TIMED ? DH_EVENT_TIMED : 0);
-}
-
-void dh_record_taken(const void *lock, unsigned mode, const uintptr_t *call_slot)
-{
-    struct dh_record_state *s = __dh_thread.record;
-    if (!s)
-        return;
-    struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
-    if (held)
-        held->depth++;
-    else if (s->n_held == DH_HELD_LOCKS)
-        s->n_unlisted++;
-    else
-        s->held[s->n_held++] = (struct dh_held_lock){(uintptr_t)lock, 0, 1, mode & DH_LOCK_SHARED};
-    dh_record_event(DH_EVENT_LOCK, flags_of(mode) | (held ? DH_EVENT_AGAIN : 0), lock, 0, call_slot);
-}
-
-void dh_record_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
-{
-    struct dh_record_state *s = __dh_thread.record;
-    if (!s)
-        return;
-    struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
-    unsigned flags = flags_of(mode);
-    if (held) {
-        flags |= (held->shared ? DH_EVENT_SHARED : 0) | (held->depth > 1 ? DH_EVENT_AGAIN : 0);
-        if (!--held->depth)
-            *held = s->held[--s->n_held];
-    } else if (s->n_unlisted) {
-        s->n_unlisted--;
-    } else {
-        flags |= DH_EVENT_FOREIGN;
-    }
-    dh_record_event(DH_EVENT_UNLOCK, flags, lock, 0, call_slot);
-}
-
-unsigned dh_record_held(const void *lock, bool *unlisted)
-{
-    struct dh_record_state *s = __dh_thread.record;
-    struct dh_held_lock *held = s ? find_held(s, (uintptr_t)lock) : NULL;
-    *unlisted = s && s->n_unlisted;
-    return held ? held->depth : 0;
-}
-
 /* ---- threads ---- */
 
 static struct dh_record_state *free_states;
-static dh_spin states_lock = DH_SPIN_INIT;
+static dh_spin states_lock = DH_SPIN_INIT(DH_RANK_RECORD_STATES);
 
 static struct dh_record_state *take_state(void)
 {
@@ -490,8 +423,8 @@ static void set_tables(struct dh_record_state *s)
 {
     bool quick = s && !s->ignores;
     __dh_thread.runs = quick ? s->lanes[0].shared->runs : dh_no_runs;
-    __dh_thread.told = quick ? s->told[0] : dh_knows_nothing;
-    __dh_thread.told_stamp = quick ? s->stamp : 0;
+    __dh_thread.recorded = quick ? s->recorded[0] : dh_knows_nothing;
+    __dh_thread.recorded_stamp = quick ? s->stamp : 0;
     __dh_thread.small = quick ? s->small : dh_no_small;
 }
 
@@ -522,8 +455,9 @@ static void say_own_stack(void)
     dh_record_allocated((const void *)t->stack_low, t->stack_high - t->stack_low, DH_MEMORY_STACK, NULL);
 }
 
-void dh_record_thread_begin(void)
+void dh_record_thread_start(struct dh_thread_birth *birth)
 {
+    (void)birth;
     if (!dh_record_on || __dh_thread.record || !__dh_thread.thread)
         return;
     dh_record_thread_named(__dh_thread.thread);
@@ -532,7 +466,7 @@ void dh_record_thread_begin(void)
     say_own_stack();
 }
 
-void dh_record_thread_end(void)
+void dh_record_thread_exit(void)
 {
     struct dh_record_state *s = __dh_thread.record;
     const struct dh_thread_state *t = &__dh_thread;
@@ -551,7 +485,7 @@ void dh_record_thread_named(const struct dh_thread *t)
         dh_stream_thread(t->index, t->parent, t->context, t->name);
 }
 
-void dh_record_ignore_begin(unsigned what)
+void dh_record_ignore_begin(enum dh_ignored what)
 {
     struct dh_record_state *s = __dh_thread.record;
     if (!s)
@@ -561,7 +495,7 @@ void dh_record_ignore_begin(unsigned what)
     set_tables(s);
 }
 
-void dh_record_ignore_end(unsigned what)
+void dh_record_ignore_end(enum dh_ignored what)
 {
     struct dh_record_state *s = __dh_thread.record;
     if (!s || !s->ignoring[what] || --s->ignoring[what])
@@ -583,6 +517,7 @@ static void begin(void)
     say_own_stack();
 }
 
+/* If the option `stream` asks for it; the calling thread is the first. */
 void dh_record_start(void)
 {
     if (!dh_options.stream)
@@ -600,13 +535,13 @@ void dh_record_forked(void)
         return;
     dh_record_on = false;
     dh_record_become(NULL);
-    atomic_flag_clear(&states_lock);
+    dh_spin_forked(&states_lock);
     free_states = NULL;
     dh_stream_drop();
     begin();
     for (uint32_t i = 0; s && __dh_thread.record && i < s->n_held; i++)
         for (uint32_t k = 0; k < s->held[i].depth; k++)
-            dh_record_taken((const void *)s->held[i].lock, s->held[i].shared ? DH_LOCK_SHARED : 0, NULL);
+            dh_record_lock_acquired((const void *)s->held[i].lock, s->held[i].shared ? DH_LOCK_SHARED : 0, NULL);
     if (s)
         dh_sys_munmap(s, sizeof *s);
 }

@@ -11,40 +11,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct dh_atomic_op;
 struct dh_thread;
 
 /* This process records. */
 extern bool dh_record_on;
 
-/* Where it is asked for often: nothing is called in a thread that is not recorded. */
-#define DH_RECORDED(call)                                                                                              \
-    do {                                                                                                               \
-        if (__builtin_expect(__dh_thread.record != NULL, 0))                                                           \
-            call;                                                                                                      \
-    } while (0)
-
-/* Begins if the option `stream` asks for it, with the calling thread as the first. */
-void dh_record_start(void);
-/* In the child: with a file of its own. */
-void dh_record_forked(void);
 /* The process is about to end. */
 void dh_record_finish(void);
 /* A library joined, or was loaded. Asks the dynamic linker. */
 void dh_record_modules(void);
 
-/* An event that has a place in the order of the process: to be called after what takes and before what gives takes
- * effect. `call_slot` says from where (NULL: not known). */
+/* An event that has a place in the order of the process: to be called after what acquires and before what releases
+ * takes effect. `call_slot` says from where (NULL: not known). */
 void dh_record_event(enum dh_event_kind kind, unsigned flags, const void *addr, uint64_t arg,
                      const uintptr_t *call_slot);
 /* The same with a place that is known. */
 void dh_record_event_at(enum dh_event_kind kind, unsigned flags, uintptr_t addr, uint64_t arg, uint32_t place);
-/* An access; `flags` of dh_event_flag. Larger ones than a record takes are told in pieces. */
+/* An access; `flags` of dh_event_flag. Larger ones than a record holds are recorded in pieces. */
 void dh_record_access(uintptr_t addr, size_t size, bool write, uint32_t place);
-void dh_record_library_access(const void *at, size_t size, bool write, const uintptr_t *call_slot);
-/* An activation of a function begins and ends; `object` is its first pointer argument or NULL. */
-void dh_record_scope_enter(const void *object, uint32_t place);
-void dh_record_scope_leave(uint32_t place);
+/* An activation of a function begins or ends (DH_EVENT_ENTER, DH_EVENT_LEAVE); `object`: its first pointer argument or
+ * NULL. */
+void dh_record_scope(enum dh_event_kind kind, const void *object, uint32_t place);
 
 /* Two accesses met: one of the calling thread's and one of another's. */
 struct dh_record_met {
@@ -54,35 +41,15 @@ struct dh_record_met {
 };
 void dh_record_collision(const struct dh_record_met *mine, const struct dh_record_met *other);
 
-/* Locks: with what the thread holds, so that recursion is told. `mode`: dh_lock_mode. */
-void dh_record_taken(const void *lock, unsigned mode, const uintptr_t *call_slot);
-void dh_record_given(const void *lock, unsigned mode, const uintptr_t *call_slot);
-/* Depth of recursion; *unlisted: it holds more than are listed. */
-unsigned dh_record_held(const void *lock, bool *unlisted);
-
 void dh_record_allocated(const void *at, size_t size, enum dh_event_region region, const uintptr_t *call_slot);
 void dh_record_freed(const void *at, size_t size, enum dh_event_region region, const uintptr_t *call_slot);
 
-/* Around an atomic operation, which is then in the order of the events. */
-void dh_record_atomic_enter(struct dh_atomic_op *op);
-void dh_record_atomic_leave(struct dh_atomic_op *op, bool wrote);
-/* As dh_atomic_known. */
-const _Atomic uint64_t *dh_record_atomic_known(const void *addr, uint32_t what, uint64_t *version);
-
-/* Threads: the calling one begins and ends being recorded. */
+/* The name of a thread, for the reader; and that the calling thread created it. */
 void dh_record_thread_created(const struct dh_thread *t);
-void dh_record_thread_begin(void);
-void dh_record_thread_end(void);
-/* The name of a thread changed. */
-void dh_record_thread_named(const struct dh_thread *t);
 /* For a fiber, whose index is in `tls`: a state to be parked there, or NULL; and its end. */
 struct dh_record_state *dh_record_state_new(struct dh_thread_state *tls);
 void dh_record_state_end(struct dh_record_state *s);
-/* The calling thread goes on as `s`, or as nobody. */
+/* The calling thread goes on as `s`; NULL: it is not recorded. */
 void dh_record_become(struct dh_record_state *s);
-
-/* Part of what the thread does is left out; `what`: dh_ignored. Nest. */
-void dh_record_ignore_begin(unsigned what);
-void dh_record_ignore_end(unsigned what);
 
 #endif

@@ -4,22 +4,25 @@
 #define DH_RUNTIME_RECORD_STATE_H
 
 #include "event/stream.h"
-#include "runtime/race/race_state.h"
+#include "runtime/core/context.h"
 #include "runtime/record/record.h"
+#include "runtime/sync/held_locks.h"
+#include "runtime/sync/known_atomics.h"
+#include "runtime/sync/sync.h"
 
 enum { DH_RECORD_LANES = 3, DH_RECORD_ROOM = 16, DH_RECORD_CONTEXTS = 1 << 12 };
 
 struct dh_record_bucket;
 
 struct dh_record_lane {
-    uintptr_t busy; /* frame of who writes, 0: nobody */
+    uintptr_t busy; /* frame of the writer, 0: none */
     struct dh_stream_lane *shared;
     struct dh_stream_block *block; /* NULL: there is none to be had */
     uint32_t number, at;
     uint32_t context;                /* said last */
     uint32_t numbering;              /* at + 1 of an event whose number is being taken, 0: none */
     uint64_t published;              /* words in all blocks before this one */
-    struct dh_record_bucket *bucket; /* being locked, or locked, by who writes */
+    struct dh_record_bucket *bucket; /* being locked, or locked, by the writer */
 };
 
 struct dh_record_state {
@@ -28,10 +31,10 @@ struct dh_record_state {
     uint32_t index;
     uint8_t ignores; /* 1 << dh_ignored */
     uint32_t ignoring[DH_IGNORED_KINDS];
-    uint64_t stamp;       /* of the segment, in the words of `told` */
+    uint64_t stamp;       /* of the segment, in the words of `recorded` */
     uint64_t small_stamp; /* of the last that is in `small` */
     uint64_t alive[2 * DH_STREAM_RUNS / 64];
-    /* The call that is being told of: its place is announced once, its events may be several. */
+    /* The call that is being recorded: its place is announced once, its events may be several. */
     const uintptr_t *call_slot;
     uintptr_t call_address;
     uint32_t call_place;
@@ -41,8 +44,8 @@ struct dh_record_state {
     struct dh_record_state *next;
     struct dh_known_context contexts[DH_RECORD_CONTEXTS];
     struct dh_known_atomic atomics[DH_KNOWN_ATOMICS];
-    struct dh_told_small small[DH_TOLD_SMALL];
-    uint64_t told[2][DH_TOLD_LINES]; /* accessed, written */
+    struct dh_recorded_small small[DH_RECORDED_SMALL];
+    uint64_t recorded[2][DH_RECORDED_LINES]; /* accessed, written */
 };
 
 /* ---- record_file.c ---- */
@@ -92,7 +95,7 @@ uint32_t dh_record_call_context(struct dh_record_state *s, const uintptr_t *call
 void dh_record_after(struct dh_record_state *s, struct dh_record_lane *l);
 /* In a lane with room for it. */
 void dh_record_put_event(struct dh_record_lane *l, const struct dh_event *e);
-/* What was told before must be told again. */
+/* What was recorded before must be recorded again. */
 void dh_record_new_segment(struct dh_record_state *s);
 
 /* ---- record_atomic.c ---- */

@@ -1,16 +1,16 @@
 #include "runtime/record/tally.h"
 
-#include "event/tally.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
+#include "event/counters.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <fcntl.h>
 
 static uint64_t sum(uint32_t counter)
 {
     uint64_t all = 0;
-    for (uint32_t row = 0; row < DH_TALLY_ROWS; row++)
+    for (uint32_t row = 0; row < DH_COUNTER_ROWS; row++)
         all += __atomic_load_n(&__dh_tally_counters[(uint64_t)row * __dh_tally_row + counter], __ATOMIC_RELAXED);
     return all;
 }
@@ -18,16 +18,16 @@ static uint64_t sum(uint32_t counter)
 static void write_counts(struct dh_sink *out)
 {
     static const char *const names[] = {
-#define DH_TALLY(id, name) [DH_TALLY_##id] = name,
-#include "event/tally.def"
-#undef DH_TALLY
+#define DH_COUNTER(id, name) [DH_COUNTER_##id] = name,
+#include "event/counters.def"
+#undef DH_COUNTER
     };
     dh_sink_printf(out, "deadheat-counts 1\n");
-    for (uint32_t n = 0; n < DH_TALLY_COUNT && n < __dh_tally_row; n++)
+    for (uint32_t n = 0; n < DH_COUNTER_COUNT && n < __dh_tally_row; n++)
         dh_sink_printf(out, "%s\t%lu\n", names[n], (unsigned long)sum(n));
-    for (uint32_t n = DH_TALLY_COUNT; n < __dh_tally_row; n++)
+    for (uint32_t n = DH_COUNTER_COUNT; n < __dh_tally_row; n++)
         if (sum(n))
-            dh_sink_printf(out, "site\t%u\t%lu\n", n - DH_TALLY_COUNT, (unsigned long)sum(n));
+            dh_sink_printf(out, "site\t%u\t%lu\n", n - DH_COUNTER_COUNT, (unsigned long)sum(n));
     dh_sink_flush(out);
 }
 

@@ -1,8 +1,8 @@
 #include "runtime/report/modules.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/modules.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/bytes.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -43,7 +43,7 @@ static uint32_t index_of(const char *path, uintptr_t base)
     return n_modules++;
 }
 
-/* What the dynamic linker has now comes first: an address may have been another module's before. */
+/* The dynamic linker's present module takes precedence: an address may have been another module's before. */
 static uint32_t find(uintptr_t address, uintptr_t *base)
 {
     struct dl_find_object o;
@@ -66,7 +66,7 @@ struct dh_log_address dh_report_address(uintptr_t address)
     return (struct dh_log_address){.module = module, .offset = module == DH_LOG_NONE ? address : address - base};
 }
 
-uint32_t dh_report_module(uintptr_t address)
+uint32_t dh_report_module_of(uintptr_t address)
 {
     uintptr_t base;
     return find(address, &base);

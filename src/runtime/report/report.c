@@ -1,15 +1,16 @@
 #include "runtime/report/report.h"
 
-#include "runtime/core/bytes.h"
+#include "base/hash.h"
 #include "runtime/core/context.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
 #include "runtime/core/threads.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/report/modules.h"
+#include "runtime/report/outputs.h"
 #include "runtime/report/suppressions.h"
-#include "runtime/report/ways.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,16 +27,16 @@
 #define STACK (128 << 10)
 #define BYTES (512 << 10)
 
-_Static_assert((int)DH_REPORT_KINDS == (int)DH_LOG_KIND_COUNT && DH_REPORT_ACCESSES == DH_LOG_ACCESSES, "");
+_Static_assert((int)DH_REPORT_KINDS == (int)DH_FINDING_KIND_COUNT && DH_REPORT_ACCESSES == DH_LOG_ACCESSES, "");
 _Static_assert((int)DH_ACCESS_WRITE == (int)DH_LOG_WRITE && (int)DH_ACCESS_BY_LIBRARY == (int)DH_LOG_BY_LIBRARY, "");
 _Static_assert((int)DH_ACCESS_HAS_VALUE == (int)DH_LOG_HAS_VALUE && (int)DH_ACCESS_FREE == (int)DH_LOG_FREE, "");
 _Static_assert((int)DH_THREAD_FINISHED == (int)DH_LOG_FINISHED && (int)DH_THREAD_FOREIGN == (int)DH_LOG_FOREIGN, "");
 
-/* Findings by hash; lock-free, since a race in a loop comes here every time round. */
+/* Findings by hash; lock-free, since a race in a loop comes here in every iteration. */
 static struct {
     _Atomic uint64_t key; /* 0 = free */
-    _Atomic int pid;      /* the process that had it last */
-    _Atomic bool quiet;   /* suppressed: counts for nobody */
+    _Atomic int pid;      /* the process that reported it last */
+    _Atomic bool quiet;   /* suppressed: not counted */
 } known[KNOWN];
 
 static struct {
@@ -43,11 +44,11 @@ static struct {
     _Atomic uint32_t count, left_out;
 } found;
 
-/* Process and thread that report now. One of another process was copied by fork in the middle of it. Not by kernel
- * number: asking for that may be forbidden. */
+/* Process and thread that report now; one of another process was copied by fork. Not the kernel's thread id: a sandbox
+ * may forbid asking for it. */
 static _Atomic uint64_t owner;
 
-/* The one finding under way; too large for the stacks of threads. */
+/* The finding being reported; too large for threads' stacks. */
 static struct {
     struct dh_log_finding finding;
     struct dh_log_address frames[FRAMES_MOST];
@@ -60,23 +61,19 @@ static struct {
 
 /* ---- equal findings ---- */
 
-static uint64_t mix(uint64_t h, uint64_t value)
-{
-    h = (h ^ value) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
-/* A place, or where there is none the call that is nearest. */
+/* The place, or else the innermost frame. */
 static uint64_t place_key(const struct dh_report_access *a)
 {
     uintptr_t frame = 0;
-    uint64_t h = mix(a->flags & (DH_ACCESS_WRITE | DH_ACCESS_ATOMIC | DH_ACCESS_FREE | DH_ACCESS_ALLOC), a->module);
+    uint64_t h =
+        dh_hash_combine(a->flags & (DH_ACCESS_WRITE | DH_ACCESS_ATOMIC | DH_ACCESS_FREE | DH_ACCESS_ALLOC), a->module);
     if (a->place == UINT32_MAX)
         dh_context_frames(a->context, &frame, 1);
-    return mix(mix(h ^ (uint64_t)a->role << 32, a->place), frame);
+    return dh_hash_combine(dh_hash_combine(h ^ (uint64_t)a->role << 32, a->place), frame);
 }
 
-/* What tells findings at the same places apart; a text may hold numbers, but for a promise it is what was broken. */
+/* What distinguishes findings at the same places. A text may contain numbers, but of annotations it is the promise that
+ * was broken. */
 static const char *key_text(const struct dh_report *r)
 {
     bool by_text =
@@ -86,11 +83,11 @@ static const char *key_text(const struct dh_report *r)
 
 static uint64_t key_of(const struct dh_report *r)
 {
-    uint64_t sum = mix(r->kind | (unsigned)r->suspected << 8, r->n_accesses);
+    uint64_t sum = dh_hash_combine(r->kind | (unsigned)r->suspected << 8, r->n_accesses);
     for (unsigned i = 0; i < r->n_accesses; i++)
         sum += place_key(&r->access[i]); /* in either order */
     for (const char *t = key_text(r); t && *t; t++)
-        sum = mix(sum, (unsigned char)*t);
+        sum = dh_hash_combine(sum, (unsigned char)*t);
     return sum ? sum : 1;
 }
 
@@ -123,8 +120,8 @@ bool dh_report_is_known(const struct dh_report *r)
     return false;
 }
 
-/* Counts it for this process and answers whether it is new. One of the process that forked us counts, but was told. */
-static bool note(uint64_t key, int pid, uint32_t *at)
+/* Counts it for this process; true: new. One that the parent reported before fork counts, but is not reported again. */
+static bool count_finding(uint64_t key, int pid, uint32_t *at)
 {
     bool fresh;
     if (atomic_load(&found.pid) != pid && atomic_exchange(&found.pid, pid) != pid)
@@ -136,61 +133,62 @@ static bool note(uint64_t key, int pid, uint32_t *at)
     return false;
 }
 
-#define WEARY_BITS 12
-#define PATIENCE_WITH_ADDRESS 32u
-#define PATIENCE_WITH_PAIR 256u
-#define ALLOWANCE 256          /* looks for what may be new although its pair has tired us */
-#define ALLOWANCE_MORE 16      /* for each new finding */
-#define HITS_FOR_A_LOOK 16384u /* that many passed over cost more than one look */
+#define FREQUENCY_BITS 12
+#define RACES_PER_ADDRESS 32u
+#define RACES_PER_PAIR 256u
+#define ALLOWANCE 256                /* searches for races of frequent pairs that may be new */
+#define ALLOWANCE_MORE 16            /* for each new finding */
+#define SKIPPED_PER_ALLOWANCE 16384u /* skipping that many costs more than one search */
 
-/* A tag and how often: one that takes another's slot begins anew, so that nothing is ever thought known for another. */
-struct weary {
-    _Atomic uint64_t slots[1u << WEARY_BITS];
+/* Tag and count in one word; a key that replaces another's begins at 0, so that none is mistaken for another. */
+struct frequency {
+    _Atomic uint64_t slots[1u << FREQUENCY_BITS];
 };
-static struct weary weary_addresses, weary_pairs, weary_stretches;
+static struct frequency seen_addresses, seen_pairs, seen_stretches;
 static _Atomic int allowance = ALLOWANCE;
-static _Atomic uint32_t passed_over;
+static _Atomic uint32_t skipped;
 
-static uint32_t times_seen(struct weary *w, uint64_t key, uint32_t patience)
+static uint32_t times_seen(struct frequency *w, uint64_t key, uint32_t patience)
 {
-    uint64_t h = mix(patience, key), tag = h << 32;
-    _Atomic uint64_t *slot = &w->slots[h >> (64 - WEARY_BITS)];
+    uint64_t h = dh_hash_combine(patience, key), tag = h << 32;
+    _Atomic uint64_t *slot = &w->slots[h >> (64 - FREQUENCY_BITS)];
     uint64_t there = atomic_load_explicit(slot, memory_order_relaxed);
     uint32_t n = there >> 32 == tag >> 32 ? (uint32_t)there : 0;
     atomic_store_explicit(slot, tag | (n + 1 ? n + 1 : patience), memory_order_relaxed);
     return n;
 }
 
-static bool is_worth(struct weary *w, uint64_t key, uint32_t patience)
+static bool is_worth_one(struct frequency *w, uint64_t key, uint32_t patience)
 {
     uint32_t n = times_seen(w, key, patience);
     return n < patience || !(n & (n - 1));
 }
 
-/* Another stretch of the other thread, or of memory, may lead to another place. */
+/* Another stretch of memory, or another time, may have another place. */
 static bool is_allowed(uint64_t stretch)
 {
-    if (times_seen(&weary_stretches, stretch, 1) == 0 && atomic_load_explicit(&allowance, memory_order_relaxed) > 0) {
+    if (times_seen(&seen_stretches, stretch, 1) == 0 && atomic_load_explicit(&allowance, memory_order_relaxed) > 0) {
         atomic_fetch_sub_explicit(&allowance, 1, memory_order_relaxed);
         return true;
     }
-    if (atomic_fetch_add_explicit(&passed_over, 1, memory_order_relaxed) % HITS_FOR_A_LOOK == HITS_FOR_A_LOOK - 1)
+    if (atomic_fetch_add_explicit(&skipped, 1, memory_order_relaxed) % SKIPPED_PER_ALLOWANCE ==
+        SKIPPED_PER_ALLOWANCE - 1)
         atomic_fetch_add_explicit(&allowance, 1, memory_order_relaxed);
     return false;
 }
 
-bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address, uint64_t stretch)
+bool dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address, uint64_t stretch)
 {
-    return (is_worth(&weary_addresses, pair_and_address, PATIENCE_WITH_ADDRESS) &&
-            is_worth(&weary_pairs, pair, PATIENCE_WITH_PAIR)) ||
+    return (is_worth_one(&seen_addresses, pair_and_address, RACES_PER_ADDRESS) &&
+            is_worth_one(&seen_pairs, pair, RACES_PER_PAIR)) ||
            is_allowed(stretch);
 }
 
-static void refresh(void)
+static void reset_frequencies(void)
 {
-    dh_bytes_zero(&weary_addresses, sizeof weary_addresses);
-    dh_bytes_zero(&weary_pairs, sizeof weary_pairs);
-    dh_bytes_zero(&weary_stretches, sizeof weary_stretches);
+    dh_bytes_zero(&seen_addresses, sizeof seen_addresses);
+    dh_bytes_zero(&seen_pairs, sizeof seen_pairs);
+    dh_bytes_zero(&seen_stretches, sizeof seen_stretches);
     atomic_fetch_add_explicit(&allowance, ALLOWANCE_MORE, memory_order_relaxed);
 }
 
@@ -213,14 +211,14 @@ static uint64_t myself(void)
 static void pause_a_moment(void)
 {
     struct timespec step = {.tv_nsec = 1000000};
-    if (!dh_report_is_alone())
+    if (!dh_report_is_sandboxed())
         dh_syscall3(SYS_nanosleep, (long)&step, 0, 0);
     else
         for (int i = 0; i < 100000; i++)
             __builtin_ia32_pause();
 }
 
-static bool take_turn(void)
+static bool lock_reports(void)
 {
     uint64_t me = myself(), there = 0;
     for (int ms = 0; ms < PATIENCE_MS; ms++) {
@@ -235,41 +233,41 @@ static bool take_turn(void)
     return false;
 }
 
-static void end_turn(void)
+static void unlock_reports(void)
 {
     atomic_store(&owner, 0);
 }
 
-/* How many threads have something to tell, with the process above: those of the process it was forked from are gone. */
-static _Atomic uint64_t telling;
+/* Number of threads that report, and the process in the upper half: threads of the parent do not exist in a child. */
+static _Atomic uint64_t reporting;
 
-static uint64_t telling_here(uint64_t n)
+static uint64_t reporting_here(uint64_t n)
 {
     uint64_t process = (uint64_t)(uint32_t)dh_process.pid << 32;
     return (n & ~(uint64_t)UINT32_MAX) == process ? n : process;
 }
 
-static void begin_telling(void)
+static void begin_reporting(void)
 {
-    uint64_t n = atomic_load(&telling);
-    while (!atomic_compare_exchange_weak(&telling, &n, telling_here(n) + 1))
+    uint64_t n = atomic_load(&reporting);
+    while (!atomic_compare_exchange_weak(&reporting, &n, reporting_here(n) + 1))
         ;
 }
 
-static void end_telling(void)
+static void end_reporting(void)
 {
-    uint64_t n = atomic_load(&telling);
-    while ((uint32_t)telling_here(n) && !atomic_compare_exchange_weak(&telling, &n, telling_here(n) - 1))
+    uint64_t n = atomic_load(&reporting);
+    while ((uint32_t)reporting_here(n) && !atomic_compare_exchange_weak(&reporting, &n, reporting_here(n) - 1))
         ;
 }
 
-static void let_all_tell(void)
+static void wait_for_reports(void)
 {
-    for (int ms = 0; ms < PATIENCE_MS && (uint32_t)telling_here(atomic_load(&telling)); ms++)
+    for (int ms = 0; ms < PATIENCE_MS && (uint32_t)reporting_here(atomic_load(&reporting)); ms++)
         pause_a_moment();
 }
 
-/* Calls fn(arg) on a stack of ours: that of a thread may be tiny. */
+/* Calls fn(arg) on the report's stack: that of a thread may be tiny. */
 static void call_on(uint8_t *stack_end, void (*fn)(const struct dh_report *), const struct dh_report *arg)
 {
     __asm__ volatile("mov %%rsp, %%rbx\n\t"
@@ -281,26 +279,27 @@ static void call_on(uint8_t *stack_end, void (*fn)(const struct dh_report *), co
                      : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 
-/* While we write, all signals wait. What our own writes raise is taken back, unless it was there before. */
+/* All signals are blocked while a report is written. Signals that its writes raise are consumed, unless they were
+ * pending before. */
 struct quiet {
     uint64_t mask, pending;
 };
 
-static void be_quiet(struct quiet *q)
+static void block_signals(struct quiet *q)
 {
     uint64_t all = ~(uint64_t)0;
     q->pending = 0;
-    if (dh_report_is_alone())
+    if (dh_report_is_sandboxed())
         return;
     dh_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&q->mask, sizeof all, 0, 0);
     dh_syscall3(SYS_rt_sigpending, (long)&q->pending, sizeof q->pending, 0);
 }
 
-static void end_quiet(const struct quiet *q)
+static void unblock_signals(const struct quiet *q)
 {
     uint64_t raised = ((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1)) & ~q->pending;
     struct timespec at_once = {0};
-    if (dh_report_is_alone())
+    if (dh_report_is_sandboxed())
         return;
     while (dh_syscall6(SYS_rt_sigtimedwait, (long)&raised, 0, (long)&at_once, sizeof raised, 0, 0) > 0)
         ;
@@ -317,7 +316,7 @@ static void add_frames(struct dh_log_stack *s, const uintptr_t *raw, uint32_t n)
     }
 }
 
-/* Of a deep recursion the middle says least. */
+/* Of a deep recursion the middle is left out. */
 static struct dh_log_stack stack_of(uint32_t context)
 {
     static uintptr_t raw[FRAMES_SEEN];
@@ -375,7 +374,7 @@ static void fill_access(unsigned i, const struct dh_report_access *from)
         .flags = from->flags,
         .role = from->role,
         .place = from->place,
-        .module = placed ? dh_report_module(from->module ? from->module : (uintptr_t)&dh_process) : DH_LOG_NONE,
+        .module = placed ? dh_report_module_of(from->module ? from->module : (uintptr_t)&dh_process) : DH_LOG_NONE,
         .size = from->size,
         .address = from->addr,
         .value = from->value,
@@ -424,7 +423,7 @@ static void fill(const struct dh_report *r)
     struct dh_log_finding *f = &work.finding;
     *f = (struct dh_log_finding){
         .kind = r->kind,
-        .level = r->suspected ? DH_LOG_SUSPECTED : DH_LOG_OBSERVED,
+        .level = r->suspected ? DH_LEVEL_SUSPECTED : DH_LEVEL_OBSERVED,
         .time = dh_report_now(),
         .detector = r->detector,
         .text = r->text,
@@ -459,15 +458,15 @@ static struct dh_report_bytes serialise(void)
     return (struct dh_report_bytes){work.bytes, out.full ? 0 : out.n, finding};
 }
 
-static bool suppressed, told_before; /* the finding under way */
+static bool suppressed, printed_before; /* the finding under way */
 
-/* The tool says whether it is to be kept quiet; only then it is known whether it belongs into the log. */
-static void tell_unless_suppressed(const struct dh_report_bytes *b)
+/* The tool decides whether it is suppressed, and thereby whether it is logged. */
+static void output_unless_suppressed(const struct dh_report_bytes *b)
 {
     unsigned by;
-    enum dh_report_answer answer = b->n ? dh_report_spawn(b) : DH_REPORT_FAILED;
+    enum dh_report_answer answer = b->n ? dh_report_run_tool(b) : DH_REPORT_FAILED;
     suppressed = answer == DH_REPORT_SUPPRESSED;
-    told_before = answer == DH_REPORT_TOLD_BEFORE;
+    printed_before = answer == DH_REPORT_PRINTED_BEFORE;
     if (answer == DH_REPORT_FAILED && dh_suppressions_match(&work.finding, &by)) {
         dh_suppressions_count(by);
         suppressed = true;
@@ -477,27 +476,27 @@ static void tell_unless_suppressed(const struct dh_report_bytes *b)
     if (b->n)
         dh_report_log(b);
     if (dh_options.print && answer == DH_REPORT_FAILED)
-        dh_report_plain(&work.finding);
+        dh_report_print_plain(&work.finding);
 }
 
 /* On the report's stack. */
-static void tell(const struct dh_report *r)
+static void output_finding(const struct dh_report *r)
 {
     fill(r);
     struct dh_report_bytes b = serialise();
-    suppressed = told_before = false;
-    if (dh_suppressions_path() && !r->unsaid) {
-        tell_unless_suppressed(&b);
+    suppressed = printed_before = false;
+    if (dh_suppressions_path() && !r->log_only) {
+        output_unless_suppressed(&b);
         return;
     }
     if (b.n)
         dh_report_log(&b);
-    if (!dh_options.print || r->unsaid)
+    if (!dh_options.print || r->log_only)
         return;
-    enum dh_report_answer answer = b.n ? dh_report_spawn(&b) : DH_REPORT_FAILED;
-    told_before = answer == DH_REPORT_TOLD_BEFORE;
+    enum dh_report_answer answer = b.n ? dh_report_run_tool(&b) : DH_REPORT_FAILED;
+    printed_before = answer == DH_REPORT_PRINTED_BEFORE;
     if (answer == DH_REPORT_FAILED)
-        dh_report_plain(&work.finding);
+        dh_report_print_plain(&work.finding);
 }
 
 static bool over_limit(void)
@@ -512,27 +511,27 @@ void dh_report(const struct dh_report *r)
 {
     uint32_t at = 0;
     bool quiet = false;
-    if (!note(key_of(r), dh_process.pid, &at) || over_limit())
+    if (!count_finding(key_of(r), dh_process.pid, &at) || over_limit())
         return;
     struct quiet q;
-    refresh();
-    be_quiet(&q); /* no handler of this thread's ends the process meanwhile, and waits for itself */
-    begin_telling();
-    if (take_turn()) {
-        call_on(work.stack + sizeof work.stack, tell, r);
-        quiet = suppressed || told_before || r->unsaid;
-        if (suppressed || r->unsaid)
+    reset_frequencies();
+    block_signals(&q); /* or a handler of this thread could end the process and wait for itself */
+    begin_reporting();
+    if (lock_reports()) {
+        call_on(work.stack + sizeof work.stack, output_finding, r);
+        quiet = suppressed || printed_before || r->log_only;
+        if (suppressed || r->log_only)
             atomic_store(&known[at].quiet, true);
         if (quiet)
             atomic_fetch_sub(&found.count, 1);
-        end_turn();
+        unlock_reports();
     }
-    end_telling();
+    end_reporting();
     if (dh_options.halt_on_error && !quiet) {
         dh_finish();
         dh_sys_exit_group(dh_options.exitcode);
     }
-    end_quiet(&q);
+    unblock_signals(&q);
 }
 
 void dh_report_note(const char *text)
@@ -543,10 +542,10 @@ void dh_report_note(const char *text)
     struct dh_report_bytes b = {.at = work.bytes, .finding = out.n};
     dh_log_put_note(&out, text);
     b.n = out.n;
-    be_quiet(&q);
+    block_signals(&q);
     if (!dh_report_log_note(&b))
         dh_print("deadheat: %s\n", text);
-    end_quiet(&q);
+    unblock_signals(&q);
 }
 
 void dh_report_finish(void)
@@ -555,14 +554,14 @@ void dh_report_finish(void)
     uint32_t n = dh_report_count();
     if (!n)
         return;
-    be_quiet(&q);
-    let_all_tell();
+    block_signals(&q);
+    wait_for_reports();
     n = dh_report_count();
-    void (*say)(const char *, ...) = dh_report_is_alone() ? dh_print_stderr : dh_print;
+    void (*say)(const char *, ...) = dh_report_is_sandboxed() ? dh_print_stderr : dh_print;
     if (dh_options.print)
         say("deadheat: %u finding%s\n", n, n == 1 ? "" : "s");
     uint32_t left_out = atomic_load(&found.left_out);
     if (left_out)
         say("deadheat: %u findings were not reported (report_limit=%d)\n", left_out, dh_options.report_limit);
-    end_quiet(&q);
+    unblock_signals(&q);
 }

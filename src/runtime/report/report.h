@@ -1,5 +1,6 @@
-/* A finding as the detectors hand it over, in terms of the running process. Layer: runtime. Everything is copied
- * before dh_report returns. One report at a time: the caller holds no lock of the detector's, other threads run on. */
+/* Reports of the detectors in the running process: they become findings, which are printed, logged and counted. Layer:
+ * runtime. Everything is copied before dh_report returns. One report at a time: the caller holds no lock of a detector,
+ * other threads run on. */
 #ifndef DH_RUNTIME_REPORT_REPORT_H
 #define DH_RUNTIME_REPORT_REPORT_H
 
@@ -23,7 +24,7 @@ enum dh_report_access_flag {
     DH_ACCESS_ATOMIC = 1 << 1,
     DH_ACCESS_FREE = 1 << 2,       /* was the freeing of the memory */
     DH_ACCESS_ALLOC = 1 << 3,      /* was its allocation (calloc's zeroes) */
-    DH_ACCESS_NO_STACK = 1 << 4,   /* too long ago: place, context and locks are not known any more */
+    DH_ACCESS_NO_STACK = 1 << 4,   /* too long ago: place, context and locks are unknown */
     DH_ACCESS_HAS_VALUE = 1 << 5,  /* `value` is what was (or is about to be) written */
     DH_ACCESS_BY_LIBRARY = 1 << 6, /* done by an interposed function; the place is the call's, if there is one */
 };
@@ -33,21 +34,21 @@ enum dh_report_access_flag {
 
 struct dh_report_lock {
     uintptr_t address;
-    uint32_t context; /* where it was taken; DH_CONTEXT_ROOT: not known */
+    uint32_t context; /* where it was acquired; DH_CONTEXT_ROOT: unknown */
     bool shared;
 };
 
 struct dh_report_access {
     uint32_t thread;  /* creation index */
     uint32_t flags;   /* dh_report_access_flag */
-    uint32_t role;    /* dh_log_role (event/finding_role.def): DH_ROLE_ACCESS, or takes, holds, waits, signals */
+    uint32_t role;    /* dh_log_role (event/finding_role.def): DH_ROLE_ACCESS, or acquires, holds, waits, signals */
     uint32_t place;   /* site id or place; UINT32_MAX when there is none */
     uint32_t context; /* outer frames: return addresses from the accessing function's own outwards */
     uintptr_t module; /* an address of the module that `place` belongs to; 0 = the executable */
     uintptr_t addr;   /* of the memory, the lock, the condition; DH_ROLE_JOIN: index of the other thread */
     uint32_t size;    /* bytes accessed; 0 for roles other than ACCESS */
     uint64_t value;
-    const char *note; /* NULL, or what is to be said of it: "held by thread T2" */
+    const char *note; /* NULL, or a remark: "held by thread T2" */
     struct dh_report_lock lock[DH_REPORT_LOCKS];
     uint32_t n_locks;
 };
@@ -55,12 +56,12 @@ struct dh_report_access {
 struct dh_report {
     enum dh_report_kind kind;
     bool suspected;       /* it did not happen, but may */
-    bool unsaid;          /* only kept in the log, neither printed nor counted: the tool decides when the run is over */
+    bool log_only;        /* neither printed nor counted: the tool decides after the run */
     const char *detector; /* "race" */
-    /* The caller's array, zeroed where nothing is said. A third of a kilobyte each: threads' stacks may be small. */
+    /* The caller's array, zeroed where unknown. A third of a kilobyte each: threads' stacks may be small. */
     struct dh_report_access *access;
     unsigned n_accesses;
-    uintptr_t addr; /* bytes that both touch */
+    uintptr_t addr; /* bytes that both access */
     uint32_t size;
     uint8_t held[16]; /* what memory held there at the time, the first bytes */
     uint32_t n_held;
@@ -68,37 +69,37 @@ struct dh_report {
     uintptr_t block;
     size_t n_block;
     uint32_t block_thread, block_context;
-    const char *text; /* NULL, or one more line for the user: what it rests on */
-    /* NULL, or what tells it from others of the same kind at the same places: names, no numbers or addresses. */
+    const char *text; /* NULL, or one more line for the user: the reason */
+    /* NULL, or what distinguishes it from others of the same kind at the same places: names, no numbers or addresses.
+     */
     const char *key;
     /* It was the stack, or thread-local storage, of a thread that has ended; 0: see dh_region_of. */
     uint8_t dead;
     uint32_t dead_thread;
 };
 
-/* Prints it, appends it to the log, remembers that something was found. Equal findings (same kind, same two places)
- * are counted only. */
+/* Prints it, appends it to the log, counts it. Equal findings (same kind, same places) are only counted. */
 void dh_report(const struct dh_report *r);
-/* Whether this process has told an equal one: then nothing but kind, accesses and text of it need be found out. */
+/* Whether this process has reported an equal one. Needs only kind, accesses and text. */
 bool dh_report_is_known(const struct dh_report *r);
-/* For races that come again and again, in a loop: whether to look into one more. The keys are what is known without
- * looking: the place and the other thread; both with the address; both with the time of the other access and the
- * stretch of memory. Behind the first ones of the first two keys, only the 2^n-th are worth it until something new is
- * found, but every new stretch is, as long as looking does not take more time than the rest. */
-bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address, uint64_t stretch);
+/* For races in loops: whether to search for the other access of one more. The keys are what is known without a search:
+ * the place and the other thread; both with the address; both with the time of the other access and the stretch of
+ * memory. After the first races of the first two keys, only the 2^n-th are explained until there is a new finding, but
+ * every new stretch is, while that does not take more time than the rest. */
+bool dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address, uint64_t stretch);
 /* How many different findings this process has had; the exit code depends on it. */
 uint32_t dh_report_count(void);
 
-/* At the end of the process: waits for a report under way and says how many there were. */
+/* At the end of the process: waits for reports under way and prints their number. */
 void dh_report_finish(void);
 /* At the start of the process: one line for the user, into the log if there is one, so that it does not mix with what
  * the program prints. */
 void dh_report_note(const char *text);
-/* Before the program shuts itself in (seccomp): from now on no other process is started for a report. `false` when it
- * did not succeed. */
-void dh_report_alone(bool alone);
-/* Whether it has: then writing to open descriptors, and memory, are all that is surely allowed. */
-bool dh_report_is_alone(void);
+/* Before the program enters a sandbox (seccomp): from now on no process is started for a report. `false`: entering
+ * failed. */
+void dh_report_set_sandboxed(bool alone);
+/* Then only writing to open descriptors is surely allowed. */
+bool dh_report_is_sandboxed(void);
 
 /* Which thread's stack, or thread-local storage, holds the address. */
 enum dh_region { DH_REGION_OTHER, DH_REGION_STACK, DH_REGION_TLS };

@@ -1,11 +1,11 @@
 #include "runtime/report/suppressions.h"
 
 #include "event/suppression.h"
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ struct row {
 static struct row *rows;
 static unsigned n_rows;
 static const char *path;
-static bool wholly; /* every row is one the tool can name in its answer */
+static bool all_have_codes; /* the tool's exit code can name every row */
 
 static const char *absolute(const char *name)
 {
@@ -86,7 +86,7 @@ void dh_suppressions_start(void)
     rows = count ? dh_alloc_forever(count * sizeof *rows) : NULL;
     if (rows)
         n_rows = read_rows(text, n, rows);
-    wholly = n_rows <= DH_SUPPRESSED_LAST - DH_SUPPRESSED_FROM;
+    all_have_codes = n_rows <= DH_SUPPRESSED_LAST - DH_SUPPRESSED_FROM;
 }
 
 const char *dh_suppressions_path(void)
@@ -138,7 +138,7 @@ void dh_suppressions_count(unsigned index)
         atomic_fetch_add(&rows[index < n_rows ? index : n_rows - 1].count, 1);
 }
 
-static void tell_row(const struct row *row)
+static void print_row(const struct row *row)
 {
     char pattern[128];
     size_t n = row->s.n < sizeof pattern - 1 ? row->s.n : sizeof pattern - 1;
@@ -148,7 +148,7 @@ static void tell_row(const struct row *row)
              pattern, row->s.line);
 }
 
-void dh_suppressions_tell(void)
+void dh_suppressions_report(void)
 {
     uint32_t all = 0;
     if (!dh_options.print_suppressions && dh_options.verbosity < 1)
@@ -160,7 +160,7 @@ void dh_suppressions_tell(void)
     dh_print("deadheat: %u finding%s suppressed by %s:\n", all, all == 1 ? "" : "s", path);
     for (unsigned i = 0; i < n_rows; i++)
         if (atomic_load(&rows[i].count))
-            tell_row(&rows[i]);
-    if (!wholly)
+            print_row(&rows[i]);
+    if (!all_have_codes)
         dh_print("deadheat:   (those behind the %uth are counted as one)\n", DH_SUPPRESSED_LAST - DH_SUPPRESSED_FROM);
 }

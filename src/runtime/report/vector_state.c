@@ -1,7 +1,7 @@
 #include "runtime/report/vector_state.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
 
 #include <cpuid.h>
 

@@ -1,5 +1,5 @@
-/* Vector and floating point registers around calls into libc, for hooks that promise to leave them alone. Layer:
- * runtime. Memory is taken from the runtime's own; without it nothing is saved. */
+/* Saves vector and floating point registers around calls into libc, for hooks that preserve all registers. Layer:
+ * runtime. Uses the runtime's allocator; without memory nothing is saved. */
 #ifndef DH_RUNTIME_REPORT_VECTOR_STATE_H
 #define DH_RUNTIME_REPORT_VECTOR_STATE_H
 

@@ -1,26 +1,26 @@
-/* The hooks of chosen places out of line: for libraries, code that is not optimised, and what inline checks cannot
- * decide. */
+/* Hooks of loads and stores at chosen places, out of line: for shared libraries, unoptimised code, and what the inline
+ * checks cannot decide. */
 #include "runtime/core/public_hooks.h"
 
-#include "runtime/core/bytes.h"
-#include "runtime/core/keeps_registers.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/keeps_registers.h"
+#include "runtime/stale/element_sampling.h"
 #include "runtime/stale/stale.h"
-#include "runtime/stale/watch.h"
 
 enum { COPIED_MOST = 256 };
 
-static bool passes(const void *addr, uint32_t what, uint32_t place)
+static bool is_skipped(const void *addr, uint32_t what, uint32_t place)
 {
     return (what & DH_STALE_ELEMENT && ((uintptr_t)addr & __dh_stale_mask) != __dh_stale_want) ||
            --__dh_thread.stale_skip[place % DH_STALE_SITES] != 0;
 }
 
-static bool is_over(const void *addr, uint32_t what)
+static bool is_unserved(const void *addr, uint32_t what)
 {
     return what & DH_STALE_ELEMENT ? ((uintptr_t)addr & __dh_stale_mask) != __dh_stale_want : __dh_stale_over;
 }
 
-/* Each access is made once, as one that is volatile must be. */
+/* Each access is made once, as volatile ones must be. */
 #define HOOKS(type, bytes)                                                                                             \
     struct __attribute__((packed, may_alias)) word##bytes {                                                            \
         type it;                                                                                                       \
@@ -28,14 +28,14 @@ static bool is_over(const void *addr, uint32_t what)
     type __dh_load##bytes(const void *addr, uint32_t what, uint32_t place)                                             \
     {                                                                                                                  \
         type value;                                                                                                    \
-        if (passes(addr, what, place))                                                                                 \
+        if (is_skipped(addr, what, place))                                                                             \
             return ((const volatile struct word##bytes *)addr)->it;                                                    \
         dh_stale_load(addr, &value, sizeof value, what, place);                                                        \
         return value;                                                                                                  \
     }                                                                                                                  \
     void __dh_store##bytes(void *addr, type value, uint32_t what, uint32_t place)                                      \
     {                                                                                                                  \
-        if (is_over(addr, what))                                                                                       \
+        if (is_unserved(addr, what))                                                                                   \
             ((volatile struct word##bytes *)addr)->it = value;                                                         \
         else                                                                                                           \
             dh_stale_store(addr, &value, sizeof value, what, place);                                                   \
@@ -47,7 +47,7 @@ HOOKS(uint64_t, 8)
 
 void __dh_load_any(const void *addr, void *value, size_t size, uint32_t what, uint32_t place)
 {
-    if (passes(addr, what, place))
+    if (is_skipped(addr, what, place))
         dh_bytes_copy(value, addr, size);
     else
         dh_stale_load(addr, value, size, what, place);
@@ -55,13 +55,13 @@ void __dh_load_any(const void *addr, void *value, size_t size, uint32_t what, ui
 
 void __dh_store_any(void *addr, const void *value, size_t size, uint32_t what, uint32_t place)
 {
-    if (is_over(addr, what))
+    if (is_unserved(addr, what))
         dh_bytes_copy(addr, value, size);
     else
         dh_stale_store(addr, value, size, what, place);
 }
 
-/* What is larger than any struct that is worth looking at begins anew. */
+/* Larger than any struct worth serving: its older values are forgotten. */
 void __dh_copy_any(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
 {
     char bytes[COPIED_MOST];
@@ -93,7 +93,7 @@ void __dh_local(const void *at, size_t size)
 
 uint32_t __dh_unwatched(const void *first, size_t size)
 {
-    return !dh_stale_is_any_watched(__dh_stale_mask, __dh_stale_want, (uintptr_t)first, size);
+    return !dh_stale_is_any_sampled(__dh_stale_mask, __dh_stale_want, (uintptr_t)first, size);
 }
 
 /* ---- for the inline checks ---- */

@@ -1,41 +1,41 @@
 #include "runtime/stale/racy_elements.h"
 
-#include "runtime/core/spin.h"
+#include "runtime/platform/spin.h"
 
-uint32_t dh_watched_elements;
+uint32_t dh_racy_elements_wanted;
 
 static struct dh_engine_element elements[DH_ENGINE_ELEMENTS];
-/* Where they are; of heap blocks with where those begin. */
+/* Their addresses, with that of the heap block. */
 static struct found {
     uintptr_t at, block;
-} found[DH_WATCHED_MOST];
+} found[DH_RACY_ELEMENTS_MAX];
 static unsigned n_found;
-/* Bits of granules that may be among them: most accesses are of others. */
+/* A Bloom filter of their granules: most accesses are to others. */
 enum { FILTER = 1024 };
 static uint64_t filter[FILTER / 64];
-static dh_spin lock = DH_SPIN_INIT;
+static dh_spin lock = DH_SPIN_INIT(DH_RANK_RACY_ELEMENTS);
 
 static unsigned bit_of(uintptr_t at)
 {
     return (unsigned)(at / 8 * 0x9e3779b97f4a7c15u >> 54) % FILTER;
 }
 
-static void add(uintptr_t at, uintptr_t block)
+static void add_address(uintptr_t at, uintptr_t block)
 {
-    if (n_found == DH_WATCHED_MOST)
+    if (n_found == DH_RACY_ELEMENTS_MAX)
         return;
     found[n_found++] = (struct found){at, block};
     filter[bit_of(at) / 64] |= (uint64_t)1 << bit_of(at) % 64;
 }
 
-void dh_watched_start(const struct dh_engine_element *e, uint32_t n)
+void dh_racy_elements_start(const struct dh_engine_element *e, uint32_t n)
 {
     extern const char __executable_start[];
-    dh_watched_elements = n < DH_ENGINE_ELEMENTS ? n : DH_ENGINE_ELEMENTS;
-    for (uint32_t i = 0; i < dh_watched_elements; i++) {
+    dh_racy_elements_wanted = n < DH_ENGINE_ELEMENTS ? n : DH_ENGINE_ELEMENTS;
+    for (uint32_t i = 0; i < dh_racy_elements_wanted; i++) {
         elements[i] = e[i];
         if (!e[i].block)
-            add((uintptr_t)__executable_start + (uintptr_t)e[i].offset, 0);
+            add_address((uintptr_t)__executable_start + (uintptr_t)e[i].offset, 0);
     }
 }
 
@@ -44,17 +44,17 @@ static bool is_in(const struct dh_engine_element *e, size_t size)
     return e->block == DH_ENGINE_ANY_BLOCK ? e->offset < size : e->block == size;
 }
 
-void dh_watched_allocated(const void *at, size_t size)
+void dh_racy_elements_allocated(const void *at, size_t size)
 {
-    for (uint32_t i = 0; i < dh_watched_elements; i++)
+    for (uint32_t i = 0; i < dh_racy_elements_wanted; i++)
         if (elements[i].block && is_in(&elements[i], size)) {
             dh_spin_lock(&lock);
-            add((uintptr_t)at + (uintptr_t)elements[i].offset, (uintptr_t)at);
+            add_address((uintptr_t)at + (uintptr_t)elements[i].offset, (uintptr_t)at);
             dh_spin_unlock(&lock);
         }
 }
 
-void dh_watched_freed(const void *at)
+void dh_racy_elements_freed(const void *at)
 {
     dh_spin_lock(&lock);
     for (unsigned i = 0; i < n_found;)
@@ -65,12 +65,12 @@ void dh_watched_freed(const void *at)
     dh_spin_unlock(&lock);
 }
 
-void dh_watched_forked(void)
+void dh_racy_elements_forked(void)
 {
-    atomic_flag_clear(&lock);
+    dh_spin_forked(&lock);
 }
 
-bool dh_watched_has(uintptr_t at)
+bool dh_racy_elements_has(uintptr_t at)
 {
     if (!(filter[bit_of(at) / 64] >> bit_of(at) % 64 & 1))
         return false;
@@ -80,7 +80,7 @@ bool dh_watched_has(uintptr_t at)
     return false;
 }
 
-unsigned dh_watched_list(uintptr_t out[DH_WATCHED_MOST])
+unsigned dh_racy_elements_list(uintptr_t out[DH_RACY_ELEMENTS_MAX])
 {
     dh_spin_lock(&lock);
     unsigned n = n_found;

@@ -1,12 +1,12 @@
-/* Loads and stores of chosen places in free runs. A shard holds the locations of some lines of memory: a model, and a
- * lock under which a store is told and made. So what memory holds is the newest write, for everyone who does not ask.
+/* Shards of adversarial memory: each has the model of the locations of some cache lines, and a lock under which a store
+ * is entered into the model and made. So memory always holds the newest value, for code that is not instrumented.
  * Layer: runtime. */
 #ifndef DH_RUNTIME_STALE_SHARD_H
 #define DH_RUNTIME_STALE_SHARD_H
 
 #include "event/hooks.h"
 #include "memory/hb.h"
-#include "runtime/core/bytes.h"
+#include "runtime/platform/bytes.h"
 #include "runtime/stale/state.h"
 
 enum { DH_STALE_LINE = 64, DH_STALE_WORD = 8 };
@@ -18,42 +18,42 @@ struct dh_stale_shard {
     struct dh_memory memory;
     void *model;
     struct dh_picker *picker;
-    uint32_t generation; /* of the threads that it knows */
-    uint64_t nobody;     /* a location that nobody accesses */
-    uint64_t removed;    /* as was told */
+    uint32_t generation; /* of the registry of threads, when last read */
+    uint64_t nobody;     /* a location without accesses */
+    uint64_t removed;    /* values removed, as last counted */
     struct dh_stale_granule *known;
     uint32_t n_known;
     struct dh_candidate candidates[DH_MEMORY_CANDIDATES];
 };
 
-/* An access of bytes in one line, by a thread that is known. */
-struct dh_stale_asked {
+/* An access to bytes of one cache line. */
+struct dh_stale_line_access {
     struct dh_stale_thread *t;
     uint64_t at;
     unsigned size;
     uint32_t what, place;
 };
 
-/* stale_shards.c */
+/* shards.c */
 struct dh_stale_shard *dh_stale_lock_shard(uint64_t address);
 void dh_stale_unlock_shard(struct dh_stale_shard *s);
-void dh_stale_note_line(uint64_t address);
-/* Is it that thread's own? */
-bool dh_stale_note_granule(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most);
+void dh_stale_mark_line(uint64_t address);
+/* Counts an access to a granule; true: only that thread stores to it. */
+bool dh_stale_granule_access(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most);
 
-/* stale_lines.c, inside the lock. What is stored is told first: the model compares what memory holds with what it was
- * told last. */
-void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_asked *k, void *value,
+/* line_accesses.c, under the lock. A store enters the model before memory: the model compares what memory holds with
+ * its newest value. */
+void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_line_access *k, void *value,
                         struct dh_engine_stale_read *read);
-void dh_stale_tell_line(struct dh_stale_shard *s, const struct dh_stale_asked *k, const void *value);
+void dh_stale_store_line(struct dh_stale_shard *s, const struct dh_stale_line_access *k, const void *value);
 
-/* stale_cost.c */
-uint64_t dh_stale_begin_paying(struct dh_stale_thread *t, uint32_t what);
-void dh_stale_pay(struct dh_stale_thread *t, uint64_t began);
-void dh_stale_choose_row(struct dh_stale_thread *t, uint32_t place);
-void dh_stale_look_at_less(struct dh_stale_thread *t, uint32_t what);
+/* overhead_budget.c */
+uint64_t dh_stale_budget_begin(struct dh_stale_thread *t, uint32_t what);
+void dh_stale_budget_charge(struct dh_stale_thread *t, uint64_t began);
+void dh_stale_budget_skip_loads(struct dh_stale_thread *t, uint32_t place);
+void dh_stale_budget_reduce(struct dh_stale_thread *t, uint32_t what);
 
-static inline bool dh_stale_is_left_out(uint64_t at, uint32_t what)
+static inline bool dh_stale_is_unsampled(uint64_t at, uint32_t what)
 {
     return __atomic_load_n(&__dh_stale_over, __ATOMIC_RELAXED) ||
            (what & DH_STALE_ELEMENT && (at & __atomic_load_n(&__dh_stale_mask, __ATOMIC_RELAXED)) !=

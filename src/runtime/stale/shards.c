@@ -1,24 +1,25 @@
-/* Where the locations of chosen places are kept, and when they are forgotten. */
+/* The shards: locations by cache line, and forgetting their older values. Their tables are lock-protected and never
+ * freed. */
 #include "runtime/stale/shard.h"
 
 #include "memory/heuristics.h"
-#include "runtime/core/alloc.h"
 #include "runtime/interpose/real.h"
+#include "runtime/platform/alloc.h"
 #include "runtime/race/sync_table.h"
 
 enum {
     SHARDS = 16,
-    KNOWN = 1 << 11,  /* granules of a shard, three quarters of which may be in use */
-    FILTER = 1 << 16, /* lines, by their lowest bits, of which some had a location */
+    KNOWN = 1 << 11,  /* granules of a shard's table, at most three quarters full */
+    FILTER = 1 << 16, /* cache lines, by their lowest bits, that had a location */
 };
 
-/* Eight bytes of memory. What one thread alone stores again and again is its own until another comes: it has no past
- * then. */
+/* Eight bytes of memory. A granule that one thread alone stores to often is its own until another accesses it: it has
+ * no older values. */
 struct dh_stale_granule {
     uint64_t at;
     uint32_t first; /* thread that accessed it */
     uint16_t stores;
-    bool shared; /* another did, too */
+    bool shared; /* another thread accessed it, too */
 };
 
 static struct dh_stale_shard *shards;
@@ -37,7 +38,7 @@ static uint64_t peek(struct dh_memory *m, uint64_t address, unsigned size)
     return dh_stale_peek(address, size);
 }
 
-/* Who tells the store makes it, when all pieces are told. */
+/* The caller stores, when all pieces are in the model. */
 static void poke(struct dh_memory *m, uint64_t address, unsigned size, uint64_t value)
 {
     (void)m, (void)address, (void)size, (void)value;
@@ -51,8 +52,9 @@ static struct dh_stale_shard *shard_of(uint64_t address)
 static bool start_shard(struct dh_stale_shard *s, uint32_t slots, unsigned number)
 {
     const struct dh_stale_job *job = &dh_stale_control->job;
+    s->lock = (dh_spin)DH_SPIN_INIT(DH_RANK_STALE_SHARD);
     s->memory =
-        (struct dh_memory){.threads = slots, .clocks_given = true, .memory = memory, .peek = peek, .poke = poke};
+        (struct dh_memory){.threads = slots, .external_clocks = true, .memory = memory, .peek = peek, .poke = poke};
     s->model = dh_memory_model_by_name("hb")->start(&s->memory);
     s->picker = dh_picker_new(&s->memory, dh_heuristic_by_name(job->heuristic), job->fairness);
     s->known = dh_alloc_forever(KNOWN * sizeof *s->known);
@@ -73,8 +75,8 @@ bool dh_stale_serve_start(void)
     return shards;
 }
 
-/* A write is forgotten when it is hidden from every thread that there is, so all of them must be known. */
-static void learn_threads(struct dh_stale_shard *s)
+/* A value is removed when no thread can read it any more, so the model must know all threads. */
+static void update_threads(struct dh_stale_shard *s)
 {
     struct dh_stale_registry *r = &dh_stale_registry;
     if (__builtin_expect(s->generation == atomic_load_explicit(&r->generation, memory_order_acquire), 1))
@@ -82,12 +84,12 @@ static void learn_threads(struct dh_stale_shard *s)
     dh_spin_lock(&r->lock);
     for (uint32_t i = 0; i < r->slots; i++) {
         const struct dh_stale_slot *slot = &r->slot[i];
-        struct dh_access a = {.thread = i,
-                              .size = DH_STALE_WORD,
-                              .updates = true,
-                              .address = (uint64_t)(uintptr_t)&s->nobody,
-                              .clock = slot->birth.at,
-                              .clocks = slot->birth.n};
+        struct dh_memory_access a = {.thread = i,
+                                     .size = DH_STALE_WORD,
+                                     .updates = true,
+                                     .address = (uint64_t)(uintptr_t)&s->nobody,
+                                     .clock = slot->birth.at,
+                                     .clocks = slot->birth.n};
         if (slot->generation <= s->generation)
             continue;
         if (slot->users) {
@@ -100,7 +102,7 @@ static void learn_threads(struct dh_stale_shard *s)
     dh_spin_unlock(&r->lock);
 }
 
-static void begin_anew(struct dh_stale_shard *s, unsigned number)
+static void reset_shard(struct dh_stale_shard *s, unsigned number)
 {
     dh_hb_model_begin(s->model);
     dh_picker_begin(s->picker, dh_stale_control->job.seed * SHARDS + number);
@@ -109,23 +111,23 @@ static void begin_anew(struct dh_stale_shard *s, unsigned number)
     s->n_known = 0;
 }
 
-/* Where there is no more room, nothing has a past. */
+/* A full table is cleared: no location has older values then. */
 struct dh_stale_shard *dh_stale_lock_shard(uint64_t address)
 {
     struct dh_stale_shard *s = shard_of(address);
     dh_spin_lock(&s->lock);
     if (__builtin_expect(s->n_known >= KNOWN / 4 * 3, 0))
-        begin_anew(s, (unsigned)(s - shards));
-    learn_threads(s);
+        reset_shard(s, (unsigned)(s - shards));
+    update_threads(s);
     return s;
 }
 
-/* What somebody else was about to change is not whole; and the one thread that is left has nobody to disagree with. */
+/* Another thread may have been inside; and the only thread in the child has no older values to read. */
 void dh_stale_serve_forked(void)
 {
     for (unsigned i = 0; i < SHARDS; i++) {
-        begin_anew(&shards[i], i);
-        atomic_flag_clear(&shards[i].lock);
+        reset_shard(&shards[i], i);
+        dh_spin_forked(&shards[i].lock);
     }
 }
 
@@ -139,7 +141,7 @@ void dh_stale_unlock_shard(struct dh_stale_shard *s)
     dh_spin_unlock(&s->lock);
 }
 
-void dh_stale_note_line(uint64_t address)
+void dh_stale_mark_line(uint64_t address)
 {
     uint64_t line = address / DH_STALE_LINE % FILTER, *word = &filter[line / 64], bit = (uint64_t)1 << line % 64;
     if (__atomic_load_n(word, __ATOMIC_RELAXED) & bit)
@@ -154,7 +156,7 @@ static bool may_have(uint64_t line)
     return __atomic_load_n(&filter[line / 64], __ATOMIC_RELAXED) >> line % 64 & 1;
 }
 
-bool dh_stale_note_granule(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most)
+bool dh_stale_granule_access(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most)
 {
     uint64_t i = at * 0x9e3779b97f4a7c15u >> 32;
     struct dh_stale_granule *g = &s->known[i % KNOWN];
@@ -195,7 +197,7 @@ static void forget_lines(uint64_t from, uint64_t end)
                         (line + 1) * DH_STALE_LINE < end ? (line + 1) * DH_STALE_LINE : end);
 }
 
-/* More than the filter tells apart. */
+/* A range as large as the filter. */
 static void forget_everywhere(uint64_t from, uint64_t end)
 {
     for (unsigned i = 0; i < SHARDS; i++) {
@@ -227,12 +229,12 @@ void dh_stale_forget_all(void)
 {
     for (unsigned i = 0; i < SHARDS; i++) {
         dh_spin_lock(&shards[i].lock);
-        begin_anew(&shards[i], i);
+        reset_shard(&shards[i], i);
         dh_spin_unlock(&shards[i].lock);
     }
 }
 
-void dh_stale_freed(const void *at)
+void dh_stale_forget_block(const void *at)
 {
     size_t size = dh_real.malloc_usable_size ? dh_real.malloc_usable_size((void *)at) : 0;
     const struct dh_stale_thread *t = __dh_thread.stale;
@@ -240,5 +242,5 @@ void dh_stale_freed(const void *at)
     if (!t || t->busy || __dh_stale_over)
         return;
     dh_stale_log(t->index, DH_STALE_LOG_CLEAR, (uint64_t)(uintptr_t)at, 0, size);
-    dh_sync_remove((uintptr_t)at, size);
+    dh_sync_objects_remove((uintptr_t)at, size);
 }

@@ -1,10 +1,11 @@
 #include "runtime/stale/state.h"
 
 #include "memory/heuristics.h"
-#include "runtime/core/bytes.h"
-#include "runtime/core/print.h"
-#include "runtime/core/raw_syscall.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/race/sync_table.h"
 #include "runtime/stale/racy_elements.h"
 
@@ -17,7 +18,7 @@ bool dh_stale_on;
 struct dh_stale_control *dh_stale_control;
 uint32_t __dh_stale_over = 1;
 
-/* NULL with why. */
+/* NULL: failed, with the reason in *why. */
 static struct dh_stale_control *map(const char *path, const char **why)
 {
     struct stat st;
@@ -39,22 +40,22 @@ static struct dh_stale_control *map(const char *path, const char **why)
     return c->magic == DH_STALE_MAGIC && c->version == DH_STALE_VERSION && c->log_room <= room ? c : NULL;
 }
 
-/* A program that nobody chose anything in has nothing to serve, and pays for no order. */
+/* Without chosen places there is nothing to serve, and happens-before is not needed. */
 static bool is_variant(void)
 {
     return dh_text_after(__dh_variant, "stale");
 }
 
-void dh_stale_start(const char *path)
+void dh_stale_start(void)
 {
-    const char *why = NULL;
-    if (!is_variant())
+    const char *path = dh_process.stale_region, *why = NULL;
+    if (!path || dh_process.engine_region || !is_variant())
         return;
     dh_stale_control = map(path, &why);
     if (dh_stale_control && dh_heuristic_by_name(dh_stale_control->job.heuristic) == DH_HEURISTIC_COUNT)
         why = "there is no such heuristic";
     else if (dh_stale_control && dh_stale_serve_start()) {
-        dh_watched_start(dh_stale_control->job.elements, dh_stale_control->job.n_elements);
+        dh_racy_elements_start(dh_stale_control->job.elements, dh_stale_control->job.n_elements);
         dh_stale_threads_start(dh_stale_control->job.slots ? dh_stale_control->job.slots : DH_STALE_SLOTS);
         atomic_fetch_add(&dh_stale_control->processes, 1);
         dh_stale_on = true;
@@ -64,15 +65,15 @@ void dh_stale_start(const char *path)
     dh_print_stderr("deadheat: process %d: no stale values: %s\n", dh_process.pid, why);
 }
 
-void dh_stale_begin(void)
+void dh_stale_activate(void)
 {
     static bool begun;
     if (begun)
         return;
     begun = true;
-    dh_stale_watch_begin();
+    dh_stale_sample_all();
     __dh_stale_over = 0;
-    dh_stale_ask();
+    dh_stale_serve_every_site();
 }
 
 void dh_stale_forked(void)
@@ -80,8 +81,8 @@ void dh_stale_forked(void)
     if (!dh_stale_on)
         return;
     dh_sync_table_forked();
-    dh_watched_forked();
-    dh_stale_watch_forked();
+    dh_racy_elements_forked();
+    dh_stale_sampling_forked();
     dh_stale_threads_forked();
     dh_stale_serve_forked();
     atomic_fetch_add(&dh_stale_control->processes, 1);

@@ -1,19 +1,19 @@
-/* Threads as the model tells them apart. */
+/* Threads of adversarial memory: slots of the model, clocks at creation and exit. */
 #include "runtime/stale/state.h"
 
-#include "runtime/core/alloc.h"
-#include "runtime/core/bytes.h"
+#include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
 
-struct dh_stale_registry dh_stale_registry = {.lock = DH_SPIN_INIT};
+struct dh_stale_registry dh_stale_registry = {.lock = DH_SPIN_INIT(DH_RANK_STALE_SLOTS)};
 
-struct dh_stale_birth {
+struct dh_stale_thread_birth {
     uint32_t slot, index;
     struct dh_clock clock;
 };
 
 /* ---- slots ---- */
 
-/* One that nobody has, the one free for longest; else the one with the fewest. */
+/* A free slot, the one free for longest; else the one with the fewest threads. */
 static uint32_t find_slot(void)
 {
     const struct dh_stale_registry *r = &dh_stale_registry;
@@ -27,23 +27,23 @@ static uint32_t find_slot(void)
 }
 
 /* `clock` is what the thread begins with; its own entry is new. */
-static uint32_t take_slot(struct dh_clock *clock)
+static uint32_t acquire_slot(struct dh_clock *clock)
 {
     struct dh_stale_registry *r = &dh_stale_registry;
     dh_spin_lock(&r->lock);
     uint32_t i = find_slot();
     struct dh_stale_slot *slot = &r->slot[i];
-    slot->last = slot->last > dh_clock_get(clock, i) ? slot->last : dh_clock_get(clock, i);
-    dh_clock_set(clock, i, ++slot->last);
+    slot->last = slot->last > dh_vclock_get(clock, i) ? slot->last : dh_vclock_get(clock, i);
+    dh_vclock_set(clock, i, ++slot->last);
     slot->users++;
-    dh_clock_copy(&slot->birth, clock);
+    dh_vclock_copy(&slot->birth, clock);
     slot->generation = r->generation + 1;
     atomic_store_explicit(&r->generation, slot->generation, memory_order_release);
     dh_spin_unlock(&r->lock);
     return i;
 }
 
-static void give_slot(uint32_t i, uint32_t last)
+static void release_slot(uint32_t i, uint32_t last)
 {
     struct dh_stale_registry *r = &dh_stale_registry;
     dh_spin_lock(&r->lock);
@@ -70,36 +70,36 @@ static struct dh_stale_thread *new_thread(uint32_t slot, uint32_t index, const s
     dh_bytes_zero(t, sizeof *t);
     t->slot = slot;
     t->index = index;
-    dh_clock_copy(&t->clock, clock);
+    dh_vclock_copy(&t->clock, clock);
     t->counts = &dh_stale_control->lanes[index % DH_STALE_LANES];
     atomic_fetch_add_explicit(&dh_stale_control->threads, 1, memory_order_relaxed);
     return t;
 }
 
-struct dh_stale_birth *dh_stale_thread_create(uint32_t index)
+struct dh_stale_thread_birth *dh_stale_thread_create(uint32_t index)
 {
     struct dh_stale_thread *t = __dh_thread.stale;
-    struct dh_stale_birth *b = t ? dh_alloc(sizeof *b) : NULL;
+    struct dh_stale_thread_birth *b = t ? dh_alloc(sizeof *b) : NULL;
     if (!b)
         return NULL;
-    dh_stale_begin();
+    dh_stale_activate();
     b->index = index;
-    dh_clock_copy(&b->clock, &t->clock);
+    dh_vclock_copy(&b->clock, &t->clock);
     dh_stale_log(t->index, DH_STALE_LOG_RELEASE, creation_of(index), 0, 0);
     dh_stale_tick(t);
-    b->slot = take_slot(&b->clock);
+    b->slot = acquire_slot(&b->clock);
     return b;
 }
 
-void dh_stale_thread_abandon(struct dh_stale_birth *b)
+void dh_stale_thread_abandon(struct dh_stale_thread_birth *b)
 {
     if (!b)
         return;
-    give_slot(b->slot, 0);
+    release_slot(b->slot, 0);
     dh_free(b, sizeof *b);
 }
 
-void dh_stale_thread_begin(struct dh_stale_birth *b)
+void dh_stale_thread_begin(struct dh_stale_thread_birth *b)
 {
     if (!b)
         return;
@@ -107,9 +107,9 @@ void dh_stale_thread_begin(struct dh_stale_birth *b)
     if (t)
         dh_stale_log(t->index, DH_STALE_LOG_ACQUIRE, creation_of(b->index), 0, 0);
     else
-        give_slot(b->slot, 0);
+        release_slot(b->slot, 0);
     __atomic_store_n(&__dh_thread.stale, t, __ATOMIC_RELEASE);
-    dh_stale_ask();
+    dh_stale_serve_every_site();
     dh_free(b, sizeof *b);
 }
 
@@ -118,9 +118,9 @@ void dh_stale_thread_end(const void *object)
     struct dh_stale_thread *t = __dh_thread.stale;
     if (!t)
         return;
-    dh_stale_order(object, DH_STALE_OUT);
+    dh_stale_hb_edge(object, DH_STALE_RELEASE);
     __atomic_store_n(&__dh_thread.stale, NULL, __ATOMIC_RELEASE);
-    give_slot(t->slot, t->clock.at[t->slot]);
+    release_slot(t->slot, t->clock.at[t->slot]);
     dh_free(t, sizeof *t);
 }
 
@@ -128,7 +128,7 @@ void dh_stale_threads_start(uint32_t slots)
 {
     struct dh_clock nothing = {0};
     dh_stale_registry.slots = slots < DH_STALE_SLOTS_MOST ? slots : DH_STALE_SLOTS_MOST;
-    uint32_t slot = take_slot(&nothing);
+    uint32_t slot = acquire_slot(&nothing);
     __dh_thread.stale = new_thread(slot, 0, &nothing);
 }
 
@@ -137,7 +137,7 @@ void dh_stale_threads_forked(void)
 {
     struct dh_stale_registry *r = &dh_stale_registry;
     const struct dh_stale_thread *t = __dh_thread.stale;
-    atomic_flag_clear(&r->lock);
+    dh_spin_forked(&r->lock);
     uint32_t generation = r->generation + 1;
     for (uint32_t i = 0; i < r->slots; i++)
         if (r->slot[i].users) {
@@ -146,5 +146,5 @@ void dh_stale_threads_forked(void)
         }
     atomic_store_explicit(&r->generation, generation, memory_order_release);
     if (t && r->slot[t->slot].users)
-        dh_clock_copy(&r->slot[t->slot].birth, &t->clock);
+        dh_vclock_copy(&r->slot[t->slot].birth, &t->clock);
 }

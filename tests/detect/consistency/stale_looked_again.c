@@ -1,27 +1,28 @@
 /* As stale_section.c, but the stock is looked at again in the section that writes it.
  * Expected: nothing. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long stock = 1000;
 
-/* Of no interest to anybody but the scheduler. */
-static void think(void)
+/* While the first one thinks, the second does all of it; no detector sees why. */
+static void think(long me)
 {
-    struct timespec nap = {0, 2000000};
-    syscall(SYS_nanosleep, &nap, NULL);
+    if (me == 0) {
+        invisible_reach(1);
+        invisible_await(2);
+    }
 }
 
-static void sell(long amount)
+static void sell(long amount, long me)
 {
     pthread_mutex_lock(&lock);
     long had = stock;
     pthread_mutex_unlock(&lock);
-    think();
+    think(me);
     pthread_mutex_lock(&lock);
     if (stock == had)
         stock = stock - amount;
@@ -30,16 +31,18 @@ static void sell(long amount)
 
 static void *keeper(void *arg)
 {
-    for (int i = 0; i < 50; i++)
-        sell(1);
-    return arg;
+    long me = (long)arg;
+    invisible_await((int)me);
+    sell(1, me);
+    invisible_reach((int)me + 1);
+    return NULL;
 }
 
 int main(void)
 {
     pthread_t keepers[2];
-    for (int i = 0; i < 2; i++)
-        pthread_create(&keepers[i], NULL, keeper, NULL);
+    for (long i = 0; i < 2; i++)
+        pthread_create(&keepers[i], NULL, keeper, (void *)i);
     for (int i = 0; i < 2; i++)
         pthread_join(keepers[i], NULL);
     puts("closed");

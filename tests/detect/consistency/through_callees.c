@@ -1,10 +1,9 @@
 /* `move` accesses nothing itself; its two callees work on its own object, so their accesses belong together.
  * Expected: atomicity observed at `read` and `write`. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 struct counter {
     long hits, total;
@@ -12,11 +11,13 @@ struct counter {
 
 static struct counter shared;
 
-/* Of no interest to anybody but the scheduler. */
-static void think(void)
+/* While the first one thinks, the second does all of it; no detector sees why. */
+static void think(long me)
 {
-    struct timespec nap = {0, 2000000};
-    syscall(SYS_nanosleep, &nap, NULL);
+    if (me == 0) {
+        invisible_reach(1);
+        invisible_await(2);
+    }
 }
 
 static __attribute__((noinline)) long get(const struct counter *c)
@@ -29,25 +30,27 @@ static __attribute__((noinline)) void set(struct counter *c, long hits)
     c->hits = hits; /* write */
 }
 
-static __attribute__((noinline)) void move(struct counter *c)
+static __attribute__((noinline)) void move(struct counter *c, long me)
 {
     long hits = get(c);
-    think();
+    think(me);
     set(c, hits + 1);
 }
 
 static void *worker(void *arg)
 {
-    for (int i = 0; i < 50; i++)
-        move(&shared);
-    return arg;
+    long me = (long)arg;
+    invisible_await((int)me);
+    move(&shared, me);
+    invisible_reach((int)me + 1);
+    return NULL;
 }
 
 int main(void)
 {
     pthread_t workers[2];
-    for (int i = 0; i < 2; i++)
-        pthread_create(&workers[i], NULL, worker, NULL);
+    for (long i = 0; i < 2; i++)
+        pthread_create(&workers[i], NULL, worker, (void *)i);
     for (int i = 0; i < 2; i++)
         pthread_join(workers[i], NULL);
     puts("closed");

@@ -1,8 +1,9 @@
 /* The spender takes the two locks in the opposite order. It goes well as long as the other is done before.
  * Expected: deadlock suspected at `want` and `want too`. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static pthread_mutex_t checking = PTHREAD_MUTEX_INITIALIZER, savings = PTHREAD_MUTEX_INITIALIZER;
 static int money[2];
@@ -14,12 +15,13 @@ static void *saver(void *arg)
     money[0]--, money[1]++;
     pthread_mutex_unlock(&savings);
     pthread_mutex_unlock(&checking);
+    invisible_reach(1);
     return arg;
 }
 
 static void *spender(void *arg)
 {
-    usleep(50000); /* long after, but nothing says so */
+    invisible_await(1); /* later, but nothing that a detector sees says so */
     pthread_mutex_lock(&savings);
     pthread_mutex_lock(&checking); /* want */
     money[1]--, money[0]++;

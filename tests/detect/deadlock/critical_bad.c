@@ -1,8 +1,9 @@
 /* The printer waits for a job with the device locked; the client needs the device before it brings one.
  * Expected: critical-wait suspected at `wait`, `need` and `signal`. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static pthread_mutex_t device = PTHREAD_MUTEX_INITIALIZER, spool = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t nonempty = PTHREAD_COND_INITIALIZER;
@@ -13,7 +14,8 @@ static void *client(void *arg)
     pthread_mutex_lock(&device); /* need */
     paper++;
     pthread_mutex_unlock(&device);
-    usleep(100000); /* so that the printer waits */
+    invisible_reach(1);
+    invisible_await(2); /* the printer has the spool until it waits */
     pthread_mutex_lock(&spool);
     jobs++;
     pthread_cond_signal(&nonempty); /* signal */
@@ -24,6 +26,7 @@ static void *client(void *arg)
 static void take_job(void)
 {
     pthread_mutex_lock(&spool);
+    invisible_reach(2);
     while (!jobs)
         pthread_cond_wait(&nonempty, &spool); /* wait */
     jobs--;
@@ -32,7 +35,7 @@ static void take_job(void)
 
 static void *printer(void *arg)
 {
-    usleep(50000); /* the client has loaded its paper by then */
+    invisible_await(1); /* the client has loaded its paper */
     pthread_mutex_lock(&device);
     take_job();
     paper--, pages++;

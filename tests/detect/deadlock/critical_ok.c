@@ -1,8 +1,9 @@
 /* The twin of critical_bad.c: the device is locked when the job is there.
  * Expected: nothing. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static pthread_mutex_t device = PTHREAD_MUTEX_INITIALIZER, spool = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t nonempty = PTHREAD_COND_INITIALIZER;
@@ -13,7 +14,8 @@ static void *client(void *arg)
     pthread_mutex_lock(&device);
     paper++;
     pthread_mutex_unlock(&device);
-    usleep(100000); /* so that the printer waits */
+    invisible_reach(1);
+    invisible_await(2); /* the printer has the spool until it waits */
     pthread_mutex_lock(&spool);
     jobs++;
     pthread_cond_signal(&nonempty);
@@ -24,6 +26,7 @@ static void *client(void *arg)
 static void take_job(void)
 {
     pthread_mutex_lock(&spool);
+    invisible_reach(2);
     while (!jobs)
         pthread_cond_wait(&nonempty, &spool);
     jobs--;
@@ -32,7 +35,7 @@ static void take_job(void)
 
 static void *printer(void *arg)
 {
-    usleep(50000); /* the client has loaded its paper by then */
+    invisible_await(1); /* the client has loaded its paper */
     take_job();
     pthread_mutex_lock(&device);
     paper--, pages++;

@@ -1,8 +1,9 @@
 /* The twin of gate_bad.c: both hold the office around the other two locks, so only one of them is there at a time.
  * Expected: nothing. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static pthread_mutex_t checking = PTHREAD_MUTEX_INITIALIZER, savings = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t office = PTHREAD_MUTEX_INITIALIZER;
@@ -17,12 +18,13 @@ static void *saver(void *arg)
     pthread_mutex_unlock(&savings);
     pthread_mutex_unlock(&checking);
     pthread_mutex_unlock(&office);
+    invisible_reach(1);
     return arg;
 }
 
 static void *spender(void *arg)
 {
-    usleep(50000); /* long after, but nothing says so */
+    invisible_await(1); /* later, but nothing that a detector sees says so */
     pthread_mutex_lock(&office);
     pthread_mutex_lock(&savings);
     pthread_mutex_lock(&checking);

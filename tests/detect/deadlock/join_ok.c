@@ -1,8 +1,9 @@
 /* The twin of join_bad.c: the lock is taken after the join.
  * Expected: nothing. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
 static int jobs = 3;
@@ -12,6 +13,7 @@ static void *worker(void *arg)
     pthread_mutex_lock(&queue);
     jobs--;
     pthread_mutex_unlock(&queue);
+    invisible_reach(1);
     return arg;
 }
 
@@ -19,7 +21,7 @@ int main(void)
 {
     pthread_t t;
     pthread_create(&t, NULL, worker, NULL);
-    usleep(50000);
+    invisible_await(1);
     pthread_join(t, NULL);
     pthread_mutex_lock(&queue);
     pthread_mutex_unlock(&queue);

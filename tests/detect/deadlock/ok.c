@@ -1,8 +1,9 @@
 /* The twin of bad.c: both take `checking` first.
  * Expected: nothing. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static pthread_mutex_t checking = PTHREAD_MUTEX_INITIALIZER, savings = PTHREAD_MUTEX_INITIALIZER;
 static int money[2];
@@ -14,12 +15,13 @@ static void *saver(void *arg)
     money[0]--, money[1]++;
     pthread_mutex_unlock(&savings);
     pthread_mutex_unlock(&checking);
+    invisible_reach(1);
     return arg;
 }
 
 static void *spender(void *arg)
 {
-    usleep(50000); /* long after, but nothing says so */
+    invisible_await(1); /* later, but nothing that a detector sees says so */
     pthread_mutex_lock(&checking);
     pthread_mutex_lock(&savings);
     money[1]--, money[0]++;

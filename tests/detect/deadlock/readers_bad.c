@@ -1,8 +1,9 @@
 /* Each reads under one lock and writes under the other: a reader keeps the writer waiting.
  * Expected: deadlock suspected at `want` and `want too`. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static pthread_rwlock_t checking = PTHREAD_RWLOCK_INITIALIZER, savings = PTHREAD_RWLOCK_INITIALIZER;
 static int money[2] = {3, 5}, seen;
@@ -14,12 +15,13 @@ static void *saver(void *arg)
     seen = money[0] + money[1] > 8;
     pthread_rwlock_unlock(&savings);
     pthread_rwlock_unlock(&checking);
+    invisible_reach(1);
     return arg;
 }
 
 static void *spender(void *arg)
 {
-    usleep(50000); /* long after, but nothing says so */
+    invisible_await(1); /* later, but nothing that a detector sees says so */
     pthread_rwlock_rdlock(&savings);
     pthread_rwlock_wrlock(&checking); /* want */
     seen = money[0] + money[1] > 8;

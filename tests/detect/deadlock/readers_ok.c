@@ -1,8 +1,9 @@
 /* The twin of readers_bad.c: all are readers, in whichever order.
  * Expected: nothing. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static pthread_rwlock_t checking = PTHREAD_RWLOCK_INITIALIZER, savings = PTHREAD_RWLOCK_INITIALIZER;
 static int money[2] = {3, 5};
@@ -15,12 +16,13 @@ static void *saver(void *arg)
         puts("broken");
     pthread_rwlock_unlock(&savings);
     pthread_rwlock_unlock(&checking);
+    invisible_reach(1);
     return arg;
 }
 
 static void *spender(void *arg)
 {
-    usleep(50000); /* long after, but nothing says so */
+    invisible_await(1); /* later, but nothing that a detector sees says so */
     pthread_rwlock_rdlock(&savings);
     pthread_rwlock_rdlock(&checking);
     if (money[0] + money[1] != 8)

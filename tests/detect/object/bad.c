@@ -1,6 +1,5 @@
-/* Two clerks post to accounts that main made. The balance is guarded, the number of bookings is not, and both are fields
- * of one object.
- * Expected: a suspected race on `struct account.bookings`, both at the line of its increment. */
+/* Two clerks post to accounts that main made. The balance is guarded, the number of bookings is not, and both are
+ * fields of one object. Expected: a suspected race on `struct account.bookings`, both at the line of its increment. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* Many threads find a race each at the same moment, and the process ends while most of them wait for their turn. */
+#include "order.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +11,8 @@ static pthread_barrier_t b;
     static void *racer##n(void *x)                                                                                     \
     {                                                                                                                  \
         pthread_barrier_wait(&b);                                                                                      \
-        usleep(50000);                                                                                                 \
+        wait_step(N);                                                                                                  \
+        step_done(n);                                                                                                  \
         v[n] = 2;                                                                                                      \
         pause();                                                                                                       \
         return x;                                                                                                      \
@@ -26,6 +29,9 @@ RACER(1) RACER(2) RACER(3) RACER(4) RACER(5) RACER(6) RACER(7) RACER(8) RACER(9)
     pthread_barrier_wait(&b);
     for (int i = 0; i < N; i++)
         v[i] = 1;
-    usleep(80000);
+    step_done(N);
+    for (int i = 0; i < N; i++)
+        wait_step(i);
+    usleep(300000); /* so that those that are about to write do */
     exit(0);
 }

@@ -1,11 +1,11 @@
-/* Both threads take the lock: nothing to find. */
+/* Two threads count under a lock: nothing is to be found. */
 #include <pthread.h>
 #include <stdio.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int counter;
 
-static void *worker(void *arg)
+static void *count(void *arg)
 {
     pthread_mutex_lock(&lock);
     counter++;
@@ -15,10 +15,11 @@ static void *worker(void *arg)
 
 int main(void)
 {
-    pthread_t t;
-    pthread_create(&t, NULL, worker, NULL);
-    worker(NULL);
-    pthread_join(t, NULL);
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, count, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
     printf("%d\n", counter);
     return 0;
 }

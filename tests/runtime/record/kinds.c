@@ -1,4 +1,6 @@
 /* Every kind of event once, so that a reader can check the whole stream line by line. */
+#include "invisible.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -27,6 +29,7 @@ static void initialise(void)
 
 static void *other(void *unused)
 {
+    invisible_here();
     pthread_once(&once, initialise);
     pthread_mutex_lock(&mutex);
     while (!ready)
@@ -56,6 +59,8 @@ static void make_recursive(void)
 
 static void *waits_for_mutex(void *unused)
 {
+    invisible_here();
+    invisible_reach(1);
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
     return unused;
@@ -66,13 +71,15 @@ static void meet_in_mutex(void)
     pthread_t t;
     pthread_mutex_lock(&mutex);
     pthread_create(&t, NULL, waits_for_mutex, NULL);
-    usleep(200000);
+    invisible_await(1);
+    invisible_await_waiting();
     pthread_mutex_unlock(&mutex);
     pthread_join(t, NULL);
 }
 
 static void *detached(void *unused)
 {
+    invisible_reach(2);
     return unused;
 }
 
@@ -87,7 +94,7 @@ int main(void)
     pthread_mutex_lock(&recursive);
     pthread_mutex_unlock(&recursive);
     pthread_mutex_unlock(&recursive);
-    usleep(100000);
+    invisible_await_waiting();
     pthread_mutex_lock(&mutex);
     ready = 1;
     pthread_cond_signal(&condition);
@@ -119,7 +126,7 @@ int main(void)
     meet_in_mutex();
     pthread_create(&t, NULL, detached, NULL);
     pthread_detach(t);
-    usleep(100000);
+    invisible_await(2);
     pthread_mutex_destroy(&recursive);
     return 3;
 }

@@ -81,13 +81,23 @@ static void install_first(void)
     struct sigaction action = {.sa_handler = on_signal};
     CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
 }
+static void block_it(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
+}
+/* However early it comes, it is taken where it is waited for. */
 static void be_interrupted(int o)
 {
+    sigset_t none;
     (void)o;
+    sigemptyset(&none);
+    block_it();
     receiver = pthread_self();
     invisible_say(STEP);
-    struct timespec t = {50, 0};
-    CHECK(nanosleep(&t, &t) == -1 && errno == EINTR);
+    CHECK(sigsuspend(&none) == -1 && errno == EINTR);
 }
 static pthread_t the_receiver(void)
 {
@@ -100,19 +110,11 @@ static void send_it(int o)
 {
     (void)o;
     pthread_t t = the_receiver();
-    usleep(20000);
     if (!broken)
         touch();
     CHECK(pthread_kill(t, SIGUSR1) == 0);
     if (broken)
         touch();
-}
-static void block_it(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
 }
 static void kill_self(int o)
 {

@@ -5,10 +5,12 @@
  * usage: PROGRAM TRACES; without: the operations' names. Numbers of the input, for each trace:
  *   THREADS OPS ARENA BYTES, then for each op: THREAD OPERATION OBJECT OFFSET OTHER OFFSET VALUE GROUP POSITION
  * ARENA is 0 (a block of the heap) or 1 (global). An object is CLASS * 64 + NUMBER, see resolve().
- * Output: for each trace lines "H ..." (bytes that race), "R ..." (as reported), "W" when all clocks began anew, so
+ * Output: for each trace lines "H ..." (bytes that race), "R ..." (as reported), "D LATER EARLIER" (operations on whose
+ * order the runtime's clocks and event/happens_before.h differ), "W" when all clocks began anew, so
  * that what was before is forgotten, or a thread had to go on with another's slot, so that the two are not told apart,
  * then "E". */
 #include "operations.h"
+#include "order.h"
 
 #include "detect/race.h"
 #include "runtime/report/report.h"
@@ -25,7 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { THREADS = 8, OPS = 512, EACH = 8, BLOCKS = 64, NUMBERS = 64 };
+enum { THREADS = ORDER_THREADS, OPS = ORDER_OPS, EACH = 8, BLOCKS = 64, NUMBERS = 64 };
 enum { ARENA, BLOCK, MUTEX, RWLOCK, SPIN, SEMAPHORE, BARRIER, COND, ONCE, THREAD, PRIVATE, UNKNOWN };
 
 struct op {
@@ -103,6 +105,22 @@ int is_signalled(void)
     return (int)__atomic_load_n(&signalled, __ATOMIC_ACQUIRE);
 }
 
+/* All operations of a group at once, when they are through. */
+static void apply_order(const struct op *first)
+{
+    unsigned thread[THREADS];
+    const char *name = operations[first->operation].name;
+    if (name[0] == 'b') {
+        for (unsigned i = 0; i < first->group; i++)
+            thread[i] = first[i].thread;
+        order_barrier(thread, first->group);
+        return;
+    }
+    for (unsigned i = 0; i < first->group; i++)
+        order_apply((int)(first + i - trace.op), operations[first[i].operation].name, first[i].thread, first[i].object,
+                    first[i].offset, i ? first->thread : first->other);
+}
+
 /* The last one of a group to be through lets the trace go on. */
 static void end_turn(struct op *o)
 {
@@ -110,6 +128,7 @@ static void end_turn(struct op *o)
     if (o->group == 1 || __atomic_add_fetch(&group_left, 1, __ATOMIC_ACQ_REL) == o->group) {
         __atomic_store_n(&group_left, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&signalled, 0, __ATOMIC_RELAXED);
+        apply_order(o - o->position);
         become(&turn, end);
     }
 }
@@ -219,11 +238,11 @@ static unsigned thread_of(uint32_t index)
 }
 
 extern __typeof(dh_slots_generation) dh_slots_generation __attribute__((weak));
-extern __typeof(dh_slots_shared) dh_slots_shared __attribute__((weak));
+extern __typeof(dh_slots_merged) dh_slots_merged __attribute__((weak));
 extern void __real_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit) __attribute__((weak));
 void __wrap_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit);
 void __wrap_dh_report(const struct dh_report *r);
-bool __wrap_dh_report_is_worth(uint64_t pair, uint64_t pair_and_address);
+bool __wrap_dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address);
 
 void __wrap_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
 {
@@ -264,7 +283,7 @@ void __wrap_dh_report(const struct dh_report *r)
 }
 
 /* Each trace is looked at anew. */
-bool __wrap_dh_report_is_worth(uint64_t pair, uint64_t pair_and_address)
+bool __wrap_dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address)
 {
     (void)pair, (void)pair_and_address;
     return true;
@@ -294,6 +313,13 @@ static void perform(struct op *o)
         wait_until(&started, created_now);
 }
 
+static void check_order(const struct op *o)
+{
+    int earlier = dh_slots_generation ? order_differs(o->thread) : -1;
+    if (earlier >= 0)
+        say('D', (uint64_t[]){(uint64_t)(o - trace.op), (uint64_t)earlier}, 2);
+}
+
 static void run_ops(unsigned me)
 {
     for (unsigned i = 0; i < trace.n_ops; i++) {
@@ -301,6 +327,7 @@ static void run_ops(unsigned me)
         if (o->thread != me)
             continue;
         wait_until(&turn, i);
+        check_order(o);
         perform(o);
         end_turn(o);
     }
@@ -343,10 +370,11 @@ static void run(unsigned arena)
         sem_init(&semaphores[i], 0, 0);
         onces[i] = (pthread_once_t)PTHREAD_ONCE_INIT;
     }
-    uint32_t world = dh_slots_generation ? dh_slots_generation() : 0, shared = dh_slots_shared ? dh_slots_shared() : 0;
+    order_begin();
+    uint32_t world = dh_slots_generation ? dh_slots_generation() : 0, shared = dh_slots_merged ? dh_slots_merged() : 0;
     run_ops(0);
     wait_until(&turn, trace.n_ops);
-    if (dh_slots_generation && (world != dh_slots_generation() || shared != dh_slots_shared()))
+    if (dh_slots_generation && (world != dh_slots_generation() || shared != dh_slots_merged()))
         say('W', NULL, 0);
     for (unsigned i = 1; i < trace.n_threads; i++)
         if (trace.created[i] && !trace.joined[i])

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     visits = 0;
     pthread_create(&one, NULL, saver, NULL);
     if (argc > 1)
-        usleep(300000);
+        usleep(2000000);
     pthread_create(&two, NULL, auditor, NULL);
     pthread_join(one, NULL);
     pthread_join(two, NULL);

@@ -1,5 +1,6 @@
-/* Around the access that a task makes: what it reads is put there, what it wrote is told. */
-#include "runtime/engine/adversary/state.h"
+/* Around an access of a task: puts the picked value into memory before it, restores memory after it and gives the model
+ * what was read and written. */
+#include "runtime/engine/adversary/internal.h"
 
 static struct dh_engine_write write_of(const struct dh_candidate *c)
 {
@@ -7,12 +8,12 @@ static struct dh_engine_write write_of(const struct dh_candidate *c)
         .thread = c->thread, .place = c->thread == DH_MEMORY_INITIAL ? UINT32_MAX : c->site, .value = c->value};
 }
 
-/* Values of a word that came in pieces are put together. */
-static void note_stale(struct dh_engine_stale_read *r, const struct dh_candidate *got, const struct dh_piece *p,
-                       bool is_first)
+/* Joins the values of pieces. */
+static void add_piece_to_read(struct dh_engine_stale_read *r, const struct dh_candidate *got,
+                              const struct dh_access_piece *p, bool is_first)
 {
     unsigned shift = (unsigned)(p->address - r->object) * 8;
-    const struct dh_candidate *newest = &dh_adversary->candidates[0];
+    const struct dh_candidate *newest = &dh_adversarial_memory->candidates[0];
     bool older = got != newest;
     uint64_t value = r->got.value, last = r->newest.value;
     if (is_first || (older && r->got.thread == r->newest.thread && r->got.place == r->newest.place))
@@ -27,37 +28,39 @@ static void note_stale(struct dh_engine_stale_read *r, const struct dh_candidate
     r->newest.value = last;
 }
 
-/* A store that waits in another's buffer is newer than what is in memory, and is not seen. */
-static bool note_waiting(struct dh_engine_stale_read *r, const struct dh_step *s, const struct dh_part *p)
+/* A store in another thread's buffer is newer than memory and not visible. */
+static bool missed_buffered_store(struct dh_engine_stale_read *r, const struct dh_step *s,
+                                  const struct dh_adversary_piece *p)
 {
-    struct dh_access a = dh_adversary_access(s, r->thread, &p->piece);
+    struct dh_memory_access a = dh_adversary_access(s, r->thread, &p->piece);
     struct dh_candidate newer;
-    if (!dh_adversary->buffers || dh_adversary->candidates[0].thread == r->thread ||
-        !dh_adversary->model->waiting(dh_adversary->self, &a, &newer) ||
-        newer.value == dh_adversary->candidates[0].value)
+    if (!dh_adversarial_memory->buffers || dh_adversarial_memory->candidates[0].thread == r->thread ||
+        !dh_adversarial_memory->model->waiting(dh_adversarial_memory->self, &a, &newer) ||
+        newer.value == dh_adversarial_memory->candidates[0].value)
         return false;
-    r->got = write_of(&dh_adversary->candidates[0]);
+    r->got = write_of(&dh_adversarial_memory->candidates[0]);
     r->newest = write_of(&newer);
     return true;
 }
 
-/* In the trace, by the number of the write among those that this schedule took before their time: another run has
- * others to choose from. */
-static void note_foreseen(const struct dh_candidate *c)
+/* The trace has the number of the write among the future ones that this schedule read: in another run the candidates
+ * differ. */
+static void record_foreseen(const struct dh_candidate *c)
 {
     uint32_t i = 0;
     struct dh_engine_foreseen f = {
         .thread = c->thread, .place = c->site, .occurrence = c->occurrence, .value = c->value};
-    while (i < dh_adversary->n_foreseen &&
-           (dh_adversary->foreseen[i].thread != f.thread || dh_adversary->foreseen[i].place != f.place ||
-            dh_adversary->foreseen[i].occurrence != f.occurrence || dh_adversary->foreseen[i].value != f.value))
+    while (i < dh_adversarial_memory->n_foreseen && (dh_adversarial_memory->foreseen[i].thread != f.thread ||
+                                                     dh_adversarial_memory->foreseen[i].place != f.place ||
+                                                     dh_adversarial_memory->foreseen[i].occurrence != f.occurrence ||
+                                                     dh_adversarial_memory->foreseen[i].value != f.value))
         i++;
-    if (i == dh_adversary->n_foreseen)
-        dh_adversary->foreseen[dh_adversary->n_foreseen++] = f;
+    if (i == dh_adversarial_memory->n_foreseen)
+        dh_adversarial_memory->foreseen[dh_adversarial_memory->n_foreseen++] = f;
     dh_engine->trace[dh_engine->depth - 1].alternative = (uint16_t)(DH_ENGINE_FUTURE | i);
 }
 
-/* Which of the candidates; one that the witness foresees is added to them. */
+/* Index of the candidate; a future write of the witness is added to them. */
 static unsigned candidate_for(uint32_t *alternative, unsigned values)
 {
     const struct dh_engine_control *c = dh_engine->control;
@@ -70,22 +73,23 @@ static unsigned candidate_for(uint32_t *alternative, unsigned values)
     *alternative = 0;
     if (i >= c->n_foreseen || i >= DH_ENGINE_FORESEEN || values == DH_MEMORY_CANDIDATES)
         return 0;
-    dh_adversary->candidates[values] = (struct dh_candidate){.value = c->foreseen[i].value,
-                                                             .thread = c->foreseen[i].thread,
-                                                             .site = c->foreseen[i].place,
-                                                             .occurrence = c->foreseen[i].occurrence,
-                                                             .index = (uint16_t)dh_adversary->given[i],
-                                                             .is_future = true};
+    dh_adversarial_memory->candidates[values] =
+        (struct dh_candidate){.value = c->foreseen[i].value,
+                              .thread = c->foreseen[i].thread,
+                              .site = c->foreseen[i].place,
+                              .occurrence = c->foreseen[i].occurrence,
+                              .index = (uint16_t)dh_adversarial_memory->witness_index[i],
+                              .is_future = true};
     return values;
 }
 
-static void keep_stale(struct dh_engine_stale_read *read, unsigned ways)
+static void record_stale_read(struct dh_engine_stale_read *read, unsigned alternatives)
 {
     dh_engine->control->progress.stale_loads++;
-    read->candidates = (uint16_t)ways;
-    if (dh_adversary->n_stale < DH_ENGINE_STALE_READS)
-        dh_adversary->stale[dh_adversary->n_stale] = *read;
-    dh_adversary->n_stale++;
+    read->candidates = (uint16_t)alternatives;
+    if (dh_adversarial_memory->n_stale < DH_ENGINE_STALE_READS)
+        dh_adversarial_memory->stale[dh_adversarial_memory->n_stale] = *read;
+    dh_adversarial_memory->n_stale++;
 }
 
 static void serve(const struct dh_step *s, uint32_t thread, uint32_t alternative)
@@ -96,54 +100,55 @@ static void serve(const struct dh_step *s, uint32_t thread, uint32_t alternative
                                         .place = s->site,
                                         .size = (uint16_t)s->size,
                                         .object = dh_adversary_source(s)};
-    unsigned ways = 1, stale = 0;
+    unsigned alternatives = 1, stale = 0;
     bool waits = false;
-    for (unsigned i = 0; i < dh_adversary->n_parts; i++) {
-        struct dh_part *p = &dh_adversary->parts[i];
+    for (unsigned i = 0; i < dh_adversarial_memory->n_pieces; i++) {
+        struct dh_adversary_piece *p = &dh_adversarial_memory->pieces[i];
         if (!p->reads)
             continue;
-        unsigned values = dh_adversary_limit(dh_adversary_values(s, thread, &p->piece), ways),
+        unsigned values = dh_adversary_limit(dh_adversary_values(s, thread, &p->piece), alternatives),
                  picked = candidate_for(&alternative, values);
-        const struct dh_candidate *c = &dh_adversary->candidates[picked];
-        ways *= values;
-        p->took = c->index;
-        p->only_loads = picked >= dh_adversary->n_updatable;
+        const struct dh_candidate *c = &dh_adversarial_memory->candidates[picked];
+        alternatives *= values;
+        p->candidate = c->index;
+        p->only_loads = picked >= dh_adversarial_memory->n_updatable;
         stale += picked != 0;
-        note_stale(&read, c, &p->piece, i == 0);
-        waits |= note_waiting(&read, s, p);
+        add_piece_to_read(&read, c, &p->piece, i == 0);
+        waits |= missed_buffered_store(&read, s, p);
         if (c->is_future)
-            note_foreseen(c);
+            record_foreseen(c);
         read.is_future |= c->is_future;
-        dh_adversary_poke(&dh_adversary->memory, p->piece.address, p->piece.size, c->value);
+        dh_adversary_poke(&dh_adversarial_memory->memory, p->piece.address, p->piece.size, c->value);
     }
     bool serves = dh_adversary_serves(s);
     progress->loads += serves;
-    progress->open_loads += (ways > 1 || waits) && serves;
-    read.is_torn = stale && stale < dh_adversary->n_parts && dh_adversary->n_parts > 1 && s->kind == DH_STEP_READ;
-    dh_adversary->was_open = ways > 1;
-    dh_adversary->was_stale = stale;
-    struct dh_patience *patience = dh_adversary_patience(thread, s->site);
-    patience->stale = stale ? patience->stale + 1 : 0;
+    progress->open_loads += (alternatives > 1 || waits) && serves;
+    read.is_torn = stale && stale < dh_adversarial_memory->n_pieces && dh_adversarial_memory->n_pieces > 1 &&
+                   s->kind == DH_STEP_READ;
+    dh_adversarial_memory->had_choice = alternatives > 1;
+    dh_adversarial_memory->was_stale = stale;
+    struct dh_stale_streak *streak = dh_adversary_stale_streak(thread, s->site);
+    streak->stale = stale ? streak->stale + 1 : 0;
     if (stale || waits)
-        keep_stale(&read, waits ? 2 : ways);
+        record_stale_read(&read, waits ? 2 : alternatives);
 }
 
-static void add_parts(const struct dh_step *s, uint64_t at, bool reads, bool writes)
+static void add_pieces(const struct dh_step *s, uint64_t at, bool reads, bool writes)
 {
-    struct dh_piece pieces[PIECES];
+    struct dh_access_piece pieces[PIECES];
     unsigned n = dh_adversary_pieces(s, at, pieces);
-    if (!n || dh_adversary->n_parts + n > PIECES) {
-        dh_adversary->unsure = true;
+    if (!n || dh_adversarial_memory->n_pieces + n > PIECES) {
+        dh_adversarial_memory->inexact = true;
         if (writes)
             dh_adversary_forget(at, s->size);
         return;
     }
     for (unsigned i = 0; i < n; i++)
-        dh_adversary->parts[dh_adversary->n_parts++] =
-            (struct dh_part){.piece = pieces[i],
-                             .held = dh_adversary_peek(&dh_adversary->memory, pieces[i].address, pieces[i].size),
-                             .reads = reads,
-                             .writes = writes};
+        dh_adversarial_memory->pieces[dh_adversarial_memory->n_pieces++] = (struct dh_adversary_piece){
+            .piece = pieces[i],
+            .held = dh_adversary_peek(&dh_adversarial_memory->memory, pieces[i].address, pieces[i].size),
+            .reads = reads,
+            .writes = writes};
 }
 
 bool dh_adversary_chooses(const struct dh_step *s, uint64_t at)
@@ -153,20 +158,18 @@ bool dh_adversary_chooses(const struct dh_step *s, uint64_t at)
            (!(marks & DH_ENGINE_BY_ADDRESS) || dh_adversary_is_sampled(at, marks >> DH_ENGINE_RATE_SHIFT));
 }
 
-/* A place that goes by another name and accesses the same bytes. */
-static void note_met(const struct dh_step *s, uint64_t at)
+/* A place that is not adversarial and accesses the same bytes. */
+static void mark_met(const struct dh_step *s, uint64_t at)
 {
     uint64_t g = at >> GRANULE_SHIFT;
     struct dh_engine_control *c = dh_engine->control;
     if (s->size > WORD || s->site >= c->adversary_size || dh_engine_adversary(c)[s->site])
         return;
-    struct dh_tracked *t = dh_adversary_slot(g);
-    if (t->schedule == dh_adversary->schedule && t->bytes & dh_adversary_bytes(g, at, s->size))
+    struct dh_tracked_granule *t = dh_adversary_granule(g);
+    if (t->schedule == dh_adversarial_memory->schedule && t->bytes & dh_adversary_bytes(g, at, s->size))
         dh_engine_adversary(c)[s->site] = DH_ENGINE_MET;
 }
 
-/* Does the model have a say in an access of these bytes at this place? What lies beside those that are adversarial is
- * told, too. */
 bool dh_adversary_concerns(const struct dh_step *s, uint64_t at)
 {
     if (!s->size)
@@ -175,86 +178,87 @@ bool dh_adversary_concerns(const struct dh_step *s, uint64_t at)
         return dh_adversary_track(at, s->size, dh_engine->current->index);
     if (!dh_adversary_is_tracked(at, s->size))
         return false;
-    note_met(s, at);
+    mark_met(s, at);
     return true;
 }
 
 void dh_adversary_before(const struct dh_step *s, uint32_t alternative)
 {
     bool loads = dh_adversary_is_load(s) || s->kind == DH_STEP_RMW, stores = s->flags & DH_STEP_WRITES;
-    if (!dh_adversary)
+    if (!dh_adversarial_memory)
         return;
-    dh_adversary->n_parts = 0;
-    dh_adversary->was_open = dh_adversary->was_stale = false;
-    dh_adversary->step = *s;
-    bool tells = dh_adversary->buffers || s->flags & DH_STEP_ATOMIC;
+    dh_adversarial_memory->n_pieces = 0;
+    dh_adversarial_memory->had_choice = dh_adversarial_memory->was_stale = false;
+    dh_adversarial_memory->step = *s;
+    bool serves_all = dh_adversarial_memory->buffers || s->flags & DH_STEP_ATOMIC;
     if (loads && dh_adversary_concerns(s, dh_adversary_source(s)) &&
-        (tells || dh_adversary_marks(s->site) & DH_ENGINE_STALE))
-        add_parts(s, dh_adversary_source(s), true, s->kind == DH_STEP_RMW);
-    if (dh_adversary->n_parts)
+        (serves_all || dh_adversary_marks(s->site) & DH_ENGINE_STALE))
+        add_pieces(s, dh_adversary_source(s), true, s->kind == DH_STEP_RMW);
+    if (dh_adversarial_memory->n_pieces)
         serve(s, dh_engine->current->index, alternative);
     if (stores && s->kind != DH_STEP_RMW && dh_adversary_concerns(s, s->object))
-        add_parts(s, s->object, false, true);
-    dh_adversary->state.making = dh_adversary->n_parts;
+        add_pieces(s, s->object, false, true);
+    dh_adversarial_memory->bounds.access_pending = dh_adversarial_memory->n_pieces;
 }
 
-/* A compare-exchange in vain is a load. */
-static bool wrote(const struct dh_part *p)
+/* A failed compare-exchange is a load. */
+static bool wrote(const struct dh_adversary_piece *p)
 {
     return p->writes && !(p->reads && !(dh_engine->executed.flags & DH_STEP_WRITES));
 }
 
-/* A store that is no step of its own does not wait. */
+/* Only stores that are visible steps are buffered. */
 static unsigned order_of_store(const struct dh_step *s, unsigned order)
 {
-    if (!dh_adversary->buffers)
+    if (!dh_adversarial_memory->buffers)
         return order;
     if (!(s->flags & DH_STEP_BUFFERED))
         return DH_ORDER_SEQ_CST;
-    return order == DH_ORDER_SEQ_CST ? DH_ORDER_RELEASE : order; /* dh_adversary_after waits */
+    return order == DH_ORDER_SEQ_CST ? DH_ORDER_RELEASE : order; /* dh_adversary_after flushes */
 }
 
-static void tell(const struct dh_step *s, uint32_t thread, const struct dh_part *p)
+static void update_model(const struct dh_step *s, uint32_t thread, const struct dh_adversary_piece *p)
 {
-    struct dh_access a = dh_adversary_access(s, thread, &p->piece);
-    uint64_t value = dh_adversary_peek(&dh_adversary->memory, p->piece.address, p->piece.size);
-    dh_adversary_poke(&dh_adversary->memory, p->piece.address, p->piece.size, p->held);
+    struct dh_memory_access a = dh_adversary_access(s, thread, &p->piece);
+    uint64_t value = dh_adversary_peek(&dh_adversarial_memory->memory, p->piece.address, p->piece.size);
+    dh_adversary_poke(&dh_adversarial_memory->memory, p->piece.address, p->piece.size, p->held);
     if (p->reads && wrote(p)) {
-        dh_adversary->model->update(dh_adversary->self, &a, p->took, value);
+        dh_adversarial_memory->model->update(dh_adversarial_memory->self, &a, p->candidate, value);
     } else if (p->reads) {
         a.updates = false;
         a.order = s->flags & DH_STEP_COMPARES ? dh_adversary_order(s, false) : a.order;
-        dh_adversary->model->took(dh_adversary->self, &a, p->took);
+        dh_adversarial_memory->model->took(dh_adversarial_memory->self, &a, p->candidate);
     } else {
         a.order = (uint8_t)order_of_store(s, a.order);
-        dh_adversary->model->store(dh_adversary->self, &a, value);
+        dh_adversarial_memory->model->store(dh_adversarial_memory->self, &a, value);
     }
 }
 
 void dh_adversary_after(void)
 {
-    if (!dh_adversary || !dh_adversary->state.making)
+    if (!dh_adversarial_memory || !dh_adversarial_memory->bounds.access_pending)
         return;
-    dh_adversary->state.making = false;
+    dh_adversarial_memory->bounds.access_pending = false;
     uint32_t thread = dh_engine->current->index;
-    for (unsigned i = 0; i < dh_adversary->n_parts; i++) {
-        if (dh_adversary->parts[i].only_loads && wrote(&dh_adversary->parts[i]))
+    for (unsigned i = 0; i < dh_adversarial_memory->n_pieces; i++) {
+        if (dh_adversarial_memory->pieces[i].only_loads && wrote(&dh_adversarial_memory->pieces[i]))
             dh_engine_end_schedule(DH_ENGINE_CUT);
-        tell(&dh_adversary->step, thread, &dh_adversary->parts[i]);
+        update_model(&dh_adversarial_memory->step, thread, &dh_adversarial_memory->pieces[i]);
     }
-    if (!dh_adversary->buffers)
+    if (!dh_adversarial_memory->buffers)
         return;
-    dh_drains_look();
-    if (dh_adversary->step.flags & DH_STEP_BUFFERED && dh_adversary->step.order == DH_ORDER_SEQ_CST)
-        dh_drains_flush(dh_adversary->step.site);
+    dh_drains_update();
+    if (dh_adversarial_memory->step.flags & DH_STEP_BUFFERED && dh_adversarial_memory->step.order == DH_ORDER_SEQ_CST)
+        dh_drains_flush(dh_adversarial_memory->step.site);
 }
 
-void dh_adversary_unseen(void)
+void dh_adversary_access_unscheduled(void)
 {
-    dh_adversary->unsure |= dh_adversary->n_parts && (dh_adversary->was_open || !dh_adversary_is_alone());
+    dh_adversarial_memory->inexact |=
+        dh_adversarial_memory->n_pieces && (dh_adversarial_memory->had_choice || !dh_adversary_is_alone());
 }
 
 bool dh_adversary_was_stale(void)
 {
-    return dh_adversary && dh_adversary->was_stale;
+    return dh_adversarial_memory && dh_adversarial_memory->was_stale;
 }

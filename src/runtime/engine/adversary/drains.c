@@ -24,7 +24,7 @@ bool dh_drains_init(const struct dh_memory_model *model, void *self, struct dh_m
     return true;
 }
 
-/* Numbers that no thread has yet are of nobody. */
+/* Actors of threads that do not exist yet are marked as ended. */
 void dh_drains_begin(void)
 {
     struct dh_engine *e = dh_engine;
@@ -33,7 +33,7 @@ void dh_drains_begin(void)
         e->actors[i] = (struct dh_actor){.ended = 1};
 }
 
-/* BUFFERS: there are too many. */
+/* BUFFERS: too many. */
 static uint32_t slot_of(uint32_t thread, uint64_t address)
 {
     struct dh_engine *e = dh_engine;
@@ -48,7 +48,7 @@ static uint32_t slot_of(uint32_t thread, uint64_t address)
     return i;
 }
 
-static struct dh_step step_of(const struct dh_memory_step *s)
+static struct dh_step step_of(const struct dh_memory_drain *s)
 {
     return (struct dh_step){.kind = DH_STEP_DRAIN,
                             .order = (uint8_t)((s->group & DH_DRAIN_GROUP) | (s->is_last ? DH_DRAIN_LAST : 0)),
@@ -60,10 +60,10 @@ static struct dh_step step_of(const struct dh_memory_step *s)
                             .occurrence = s->occurrence};
 }
 
-void dh_drains_look(void)
+void dh_drains_update(void)
 {
     struct dh_engine *e = dh_engine;
-    struct dh_memory_step list[STEPS];
+    struct dh_memory_drain list[STEPS];
     if (!drains)
         return;
     for (uint32_t i = 0; i < e->n_drains; i++)
@@ -84,16 +84,16 @@ void dh_drains_look(void)
 void dh_drains_step(uint32_t actor)
 {
     const struct dh_step *s = &dh_engine->actors[actor].step;
-    struct dh_memory_step step = {.thread = dh_step_buffer_number(s),
-                                  .site = s->site,
-                                  .occurrence = s->occurrence,
-                                  .size = (uint8_t)s->size,
-                                  .address = s->object};
+    struct dh_memory_drain step = {.thread = dh_step_buffer_number(s),
+                                   .site = s->site,
+                                   .occurrence = s->occurrence,
+                                   .size = (uint8_t)s->size,
+                                   .address = s->object};
     drains->model->step(drains->self, &step);
-    dh_drains_look();
+    dh_drains_update();
 }
 
-static bool is_of(const struct dh_actor *a, uint32_t thread)
+static bool drains_thread(const struct dh_actor *a, uint32_t thread)
 {
     return !a->ended && a->step.kind == DH_STEP_DRAIN && dh_step_buffer_number(&a->step) == thread;
 }
@@ -105,47 +105,47 @@ uint16_t dh_drains_piece(uint32_t actor)
     uint16_t before = 0;
     for (uint32_t i = 0; i < e->n_drains; i++) {
         const struct dh_actor *a = &e->actors[e->drains_from + i];
-        before += is_of(a, dh_step_buffer_number(me)) && a->step.site == me->site &&
+        before += drains_thread(a, dh_step_buffer_number(me)) && a->step.site == me->site &&
                   a->step.occurrence == me->occurrence && a->step.object < me->object;
     }
     return before;
 }
 
-uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_moment *m)
+uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_decision *m)
 {
     for (uint32_t i = drains ? dh_engine->drains_from : m->count; i < m->count; i++) {
         const struct dh_actor *a = &m->actors[i];
-        if (is_of(a, d->thread) && a->step.site == d->place && a->step.occurrence == d->occurrence &&
+        if (drains_thread(a, d->thread) && a->step.site == d->place && a->step.occurrence == d->occurrence &&
             dh_drains_piece(i) == d->alternative)
             return i;
     }
     return UINT32_MAX;
 }
 
-uint32_t dh_drains_of(uint32_t thread)
+uint32_t dh_drains_any_of(uint32_t thread)
 {
     const struct dh_engine *e = dh_engine;
     for (uint32_t i = 0; i < e->n_drains; i++)
-        if (is_of(&e->actors[e->drains_from + i], thread))
+        if (drains_thread(&e->actors[e->drains_from + i], thread))
             return e->drains_from + i;
     return UINT32_MAX;
 }
 
-static uint32_t ways_flushed(const struct dh_task *t)
+static uint32_t when_drained(const struct dh_task *t)
 {
-    return dh_drains_of(t->index) == UINT32_MAX;
+    return dh_drains_any_of(t->index) == UINT32_MAX;
 }
 
 void dh_drains_flush(uint32_t place)
 {
     struct dh_engine *e = dh_engine;
     uint32_t thread = e->current->index;
-    if (dh_drains_of(thread) == UINT32_MAX)
+    if (dh_drains_any_of(thread) == UINT32_MAX)
         return;
     struct dh_step s = {
         .kind = DH_STEP_FLUSH, .site = place ? place : e->current->last_place, .second = dh_step_buffer(thread, 0)};
-    dh_engine_ways *ways = e->ways[thread];
-    e->ways[thread] = ways_flushed;
+    dh_engine_alternatives *alternatives = e->alternatives[thread];
+    e->alternatives[thread] = when_drained;
     dh_engine_park(&s);
-    e->ways[thread] = ways;
+    e->alternatives[thread] = alternatives;
 }

@@ -1,23 +1,24 @@
-/* What orders accesses for the model, and what makes stores leave their buffers. */
+/* Happens-before for the model, from executed steps; and which operations flush store buffers. */
 #include "runtime/core/thread_state.h"
-#include "runtime/engine/adversary/state.h"
+#include "runtime/engine/adversary/internal.h"
 
 /* ---- store buffers ---- */
 
-/* What lies on its own stack is nobody else's. */
+/* Its own stack is not shared. */
 static bool is_own(const struct dh_step *s)
 {
     return s->object >= __dh_thread.stack_low && s->object < __dh_thread.stack_high;
 }
 
-/* Stores to other memory than the model knows are not kept back: those before them must not be either, unless the model
- * lets them pass each other. */
+/* A store to memory that the model does not know is not buffered: earlier ones must drain before it, unless the model
+ * reorders stores. */
 static bool must_not_pass(const struct dh_step *s)
 {
-    bool passes = dh_adversary->by_address && (!(s->flags & DH_STEP_ATOMIC) || s->order < DH_ORDER_RELEASE);
+    bool passes =
+        dh_adversarial_memory->buffers_per_address && (!(s->flags & DH_STEP_ATOMIC) || s->order < DH_ORDER_RELEASE);
     if (!(s->flags & DH_STEP_WRITES) || passes || is_own(s))
         return false;
-    dh_adversary->unsure = true;
+    dh_adversarial_memory->inexact = true;
     return true;
 }
 
@@ -27,24 +28,24 @@ static bool synchronises(unsigned kind)
            kind != DH_STEP_BEGIN && kind != DH_STEP_FLUSH;
 }
 
-/* Are parts of it accessed by themselves? Stores of such memory do not wait: each would have to know its parts. */
+/* Is memory of it accessed in different sizes? Such stores are not buffered. */
 static bool is_mixed(const struct dh_step *s)
 {
     for (uint64_t g = s->object >> GRANULE_SHIFT; s->size && g <= (s->object + s->size - 1) >> GRANULE_SHIFT; g++)
-        if (dh_adversary_slot(g)->schedule == dh_adversary->schedule && dh_adversary_slot(g)->mixed)
+        if (dh_adversary_granule(g)->schedule == dh_adversarial_memory->schedule && dh_adversary_granule(g)->mixed)
             return true;
     return false;
 }
 
 void dh_adversary_prepare(struct dh_step *s)
 {
-    if (!dh_adversary->buffers)
+    if (!dh_adversarial_memory->buffers)
         return;
     uint32_t thread = dh_engine->current->index;
-    bool waits =
-        dh_adversary_concerns(s, s->object) && s->kind == DH_STEP_WRITE && thread < dh_adversary->memory.threads;
+    bool waits = dh_adversary_concerns(s, s->object) && s->kind == DH_STEP_WRITE &&
+                 thread < dh_adversarial_memory->memory.threads;
     bool mixed = is_mixed(s);
-    dh_adversary->unsure |= mixed;
+    dh_adversarial_memory->inexact |= mixed;
     if (waits && !mixed) {
         s->flags |= DH_STEP_BUFFERED;
         s->second = dh_step_buffer(thread, 0);
@@ -52,10 +53,10 @@ void dh_adversary_prepare(struct dh_step *s)
         dh_drains_flush(s->site);
 }
 
-/* A store that is not visible has no drain of its own, and none that waits may come after it. */
+/* An invisible store has no drain, and no buffered one may come after it. */
 void dh_adversary_flush(const struct dh_step *s)
 {
-    if (!dh_adversary || !dh_adversary->buffers || !dh_engine->current)
+    if (!dh_adversarial_memory || !dh_adversarial_memory->buffers || !dh_engine->current)
         return;
     bool concerned = s->flags & DH_STEP_WRITES && dh_adversary_is_tracked(s->object, s->size);
     if (synchronises(s->kind) || (s->kind == DH_STEP_FENCE && s->order == DH_ORDER_SEQ_CST) || concerned ||
@@ -63,19 +64,19 @@ void dh_adversary_flush(const struct dh_step *s)
         dh_drains_flush(s->site);
 }
 
-void dh_adversary_library(const void *at, size_t size)
+void dh_adversary_before_library(const void *at, size_t size)
 {
-    if (!dh_adversary->buffers || !dh_adversary_is_tracked((uintptr_t)at, size))
+    if (!dh_adversarial_memory->buffers || !dh_adversary_is_tracked((uintptr_t)at, size))
         return;
-    dh_adversary->unsure = true;
+    dh_adversarial_memory->inexact = true;
     dh_drains_flush(0);
 }
 
-/* ---- what orders ---- */
+/* ---- happens-before ---- */
 
 enum effect { NOTHING, ACQUIRES = 1, RELEASES = 2, OF_SECOND = 4, MEETS = ACQUIRES | RELEASES };
 
-/* As search/hb.c has it. A barrier orders more here than it does, when somebody leaves late. */
+/* As in search/schedule_races.c. A barrier orders too much here when a thread leaves it late. */
 static const uint8_t effects[DH_STEP_COUNT] = {
     [DH_STEP_LOCK] = ACQUIRES,
     [DH_STEP_UNLOCK] = RELEASES,
@@ -91,71 +92,71 @@ static const uint8_t effects[DH_STEP_COUNT] = {
     [DH_STEP_IO] = MEETS,
 };
 
-/* Who held it as one of several is known to who takes it alone. */
+/* Readers release to the next writer. */
 #define READERS (1ull << 63)
 #define ALL_SC 1ull /* no address of an object */
 
 static void order(uint32_t task, const struct dh_step *s, uint8_t effect)
 {
-    const struct dh_memory_model *m = dh_adversary->model;
+    const struct dh_memory_model *m = dh_adversarial_memory->model;
     uint64_t object = effect & OF_SECOND && s->second ? s->second : s->object;
     bool shared = s->flags & DH_STEP_SHARED;
-    dh_adversary->unsure |= s->kind == DH_STEP_BARRIER;
+    dh_adversarial_memory->inexact |= s->kind == DH_STEP_BARRIER;
     if (effect & RELEASES)
-        m->release(dh_adversary->self, task, shared ? object ^ READERS : object);
+        m->release(dh_adversarial_memory->self, task, shared ? object ^ READERS : object);
     if (effect & ACQUIRES)
-        m->acquire(dh_adversary->self, task, object);
+        m->acquire(dh_adversarial_memory->self, task, object);
     if (s->kind == DH_STEP_LOCK && !shared)
-        m->acquire(dh_adversary->self, task, object ^ READERS);
+        m->acquire(dh_adversarial_memory->self, task, object ^ READERS);
 }
 
-/* What is seq_cst and not the model's to see is ordered as it comes, and so are fences around it: more than need be. */
+/* seq_cst operations that the model does not see are totally ordered, fences included: more than C11 demands. */
 static void order_sc(uint32_t task)
 {
-    if (!dh_adversary->model->orders_sc)
+    if (!dh_adversarial_memory->model->orders_sc)
         return;
-    if (dh_adversary->others) {
-        dh_adversary->unsure = true;
-        dh_adversary->model->acquire(dh_adversary->self, task, ALL_SC);
+    if (dh_adversarial_memory->saw_other_atomics) {
+        dh_adversarial_memory->inexact = true;
+        dh_adversarial_memory->model->acquire(dh_adversarial_memory->self, task, ALL_SC);
     }
-    dh_adversary->model->release(dh_adversary->self, task, ALL_SC);
+    dh_adversarial_memory->model->release(dh_adversarial_memory->self, task, ALL_SC);
 }
 
 static void order_atomic(uint32_t task, const struct dh_step *s)
 {
     enum dh_order order = (enum dh_order)dh_adversary_order(s, s->flags & DH_STEP_WRITES);
-    dh_adversary->others = true;
-    dh_adversary->model->atomic(dh_adversary->self, task, s->object, order, s->flags & DH_STEP_READS,
-                                s->flags & DH_STEP_WRITES);
+    dh_adversarial_memory->saw_other_atomics = true;
+    dh_adversarial_memory->model->atomic(dh_adversarial_memory->self, task, s->object, order, s->flags & DH_STEP_READS,
+                                         s->flags & DH_STEP_WRITES);
     if (order == DH_ORDER_SEQ_CST)
         order_sc(task);
 }
 
 static void order_fence(uint32_t task, enum dh_order order)
 {
-    dh_adversary->model->fence(dh_adversary->self, task, order);
+    dh_adversarial_memory->model->fence(dh_adversarial_memory->self, task, order);
     if (order == DH_ORDER_SEQ_CST)
         order_sc(task);
 }
 
-/* Of those that are not adversarial the model may hear now and not before: that is not enough. */
-static bool is_mere_atomic(uint32_t task, const struct dh_step *s)
+/* An atomic access that the model does not serve: only its synchronisation counts. */
+static bool is_unserved_atomic(uint32_t task, const struct dh_step *s)
 {
-    return s->flags & DH_STEP_ATOMIC && task < dh_adversary->memory.threads &&
-           (!dh_adversary_chooses(s, s->object) || !dh_adversary->n_parts);
+    return s->flags & DH_STEP_ATOMIC && task < dh_adversarial_memory->memory.threads &&
+           (!dh_adversary_chooses(s, s->object) || !dh_adversarial_memory->n_pieces);
 }
 
 void dh_adversary_executed(uint32_t task, const struct dh_step *s)
 {
-    if (!dh_adversary || s->flags & DH_STEP_FAILED || s->kind >= DH_STEP_COUNT)
+    if (!dh_adversarial_memory || s->flags & DH_STEP_FAILED || s->kind >= DH_STEP_COUNT)
         return;
     if (s->kind == DH_STEP_CREATE)
-        dh_adversary->model->fork(dh_adversary->self, task, (uint32_t)s->object);
+        dh_adversarial_memory->model->fork(dh_adversarial_memory->self, task, (uint32_t)s->object);
     else if (s->kind == DH_STEP_JOIN)
-        dh_adversary->model->join(dh_adversary->self, task, (uint32_t)s->object);
+        dh_adversarial_memory->model->join(dh_adversarial_memory->self, task, (uint32_t)s->object);
     else if (s->kind == DH_STEP_FENCE)
         order_fence(task, (enum dh_order)s->order);
-    else if (is_mere_atomic(task, s))
+    else if (is_unserved_atomic(task, s))
         order_atomic(task, s);
     else if (effects[s->kind])
         order(task, s, effects[s->kind]);

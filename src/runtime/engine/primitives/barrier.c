@@ -1,4 +1,4 @@
-/* Barriers. As many as have come are counted where glibc counts them. */
+/* Barriers: arrivals are counted in glibc's field. */
 #include "runtime/engine/primitives/primitives.h"
 
 struct barrier {
@@ -19,9 +19,9 @@ int dh_engine_pthread_barrier_wait(pthread_barrier_t *barrier)
     dh_engine_park(&s);
     if (++b->in >= b->count) {
         b->in = 0;
-        dh_queue_wake_all(barrier);
+        dh_wait_queue_wake_all(barrier);
         return PTHREAD_BARRIER_SERIAL_THREAD;
     }
-    dh_queue_sleep(barrier, NULL, DH_STEP_SHARED);
+    dh_wait_queue_sleep(barrier, NULL, DH_STEP_SHARED);
     return 0;
 }

@@ -1,34 +1,34 @@
-/* Condition variables. Nothing is kept in them: who waits is known. */
+/* Condition variables: no state of their own, waiters are in the wait queue. */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/ends.h"
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/schedule_ends.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
 
 #include <errno.h>
 
 enum { CLOCK_MONOTONIC_BIT = 2 }; /* of glibc's __wrefs */
 
-/* A point of cancellation, before it sleeps and while it does; the mutex is taken again in any case. */
+/* A cancellation point, before and while it sleeps; the mutex is acquired again in any case. */
 static int wait(pthread_cond_t *c, pthread_mutex_t *m, unsigned flags)
 {
     struct dh_task *t = dh_engine_self();
-    int refused = dh_mutex_may_give(m);
+    int refused = dh_engine_mutex_check_release(m);
     if (refused)
         return refused;
     dh_task_cancel_point();
     unsigned count = m->__data.__count;
-    dh_engine_at(DH_STEP_WAIT, flags, c, m, NULL);
-    dh_mutex_give_now(m);
+    dh_engine_park_at(DH_STEP_WAIT, flags, c, m, NULL);
+    dh_engine_mutex_release(m);
     t->cancellable = true;
-    uint32_t alternative = dh_queue_sleep(c, m, flags);
+    uint32_t alternative = dh_wait_queue_sleep(c, m, flags);
     t->cancellable = false;
-    int result = dh_mutex_take_now(m);
+    int result = dh_engine_mutex_acquire(m);
     m->__data.__count = count;
     if (!t->woken && alternative == 0)
         dh_task_cancel_point();
     if (result == 0 && alternative == 1 && flags & DH_STEP_TIMED) {
-        dh_times_pass(t->deadline);
+        dh_virtual_time_advance(t->deadline);
         result = ETIMEDOUT;
     }
     return result;
@@ -42,9 +42,9 @@ int dh_engine_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 int dh_engine_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
                                      const struct timespec *until)
 {
-    if (!dh_times_valid(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+    if (!dh_timespec_is_valid(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
         return EINVAL;
-    dh_engine_self()->deadline = dh_times_until(clock, until);
+    dh_engine_self()->deadline = dh_virtual_time_of(clock, until);
     return wait(c, m, DH_STEP_TIMED);
 }
 
@@ -56,23 +56,23 @@ int dh_engine_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, cons
 
 int dh_engine_pthread_cond_signal(pthread_cond_t *c)
 {
-    uint32_t which = dh_engine_at(DH_STEP_SIGNAL, 0, c, NULL, dh_queue_ways_to_wake);
-    if (!dh_queue_length(c)) {
-        dh_ends_signal_lost(c);
-        dh_engine_in_vain();
+    uint32_t which = dh_engine_park_at(DH_STEP_SIGNAL, 0, c, NULL, dh_wait_queue_wake_alternatives);
+    if (!dh_wait_queue_length(c)) {
+        dh_schedule_ends_lost_signal(c);
+        dh_engine_step_failed();
     }
-    dh_queue_wake(c, which);
+    dh_wait_queue_wake(c, which);
     return 0;
 }
 
 int dh_engine_pthread_cond_broadcast(pthread_cond_t *c)
 {
-    dh_engine_at(DH_STEP_BROADCAST, 0, c, NULL, NULL);
-    if (!dh_queue_length(c)) {
-        dh_ends_signal_lost(c);
-        dh_engine_in_vain();
+    dh_engine_park_at(DH_STEP_BROADCAST, 0, c, NULL, NULL);
+    if (!dh_wait_queue_length(c)) {
+        dh_schedule_ends_lost_signal(c);
+        dh_engine_step_failed();
     }
-    dh_queue_wake_all(c);
+    dh_wait_queue_wake_all(c);
     return 0;
 }
 

@@ -1,9 +1,9 @@
-/* Futexes of libraries, as far as libc and libstdc++ use them: waiting and waking become steps. */
+/* Futex system calls of libc and libstdc++: waiting and waking are visible steps. */
 #include "runtime/engine/primitives/futex.h"
 
 #include "runtime/engine/primitives/primitives.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/time.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,7 @@ static uint64_t deadline_of(int op, const struct timespec *t)
     bool absolute = (op & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
     if (!absolute)
         return dh_engine->now_ns + (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
-    return dh_times_until(op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, t);
+    return dh_virtual_time_of(op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, t);
 }
 
 static long wait(const uint32_t *at, uint32_t value, int op, const struct timespec *until)
@@ -27,14 +27,14 @@ static long wait(const uint32_t *at, uint32_t value, int op, const struct timesp
                         .size = sizeof *at};
     dh_engine_park(&s);
     if (__atomic_load_n(at, __ATOMIC_SEQ_CST) != value) {
-        dh_engine_in_vain();
+        dh_engine_step_failed();
         return -EAGAIN;
     }
     if (until)
         dh_engine_self()->deadline = deadline_of(op, until);
-    if (dh_queue_sleep(at, NULL, flags) == 0)
+    if (dh_wait_queue_sleep(at, NULL, flags) == 0)
         return 0;
-    dh_times_pass(dh_engine_self()->deadline);
+    dh_virtual_time_advance(dh_engine_self()->deadline);
     return -ETIMEDOUT;
 }
 
@@ -45,26 +45,27 @@ static bool is_awaited(const uint32_t *at)
         if (!a->ended && a->step.kind == DH_STEP_FUTEX_WAIT && a->step.object == (uint64_t)(uintptr_t)at)
             return true;
     }
-    return dh_queue_length(at);
+    return dh_wait_queue_length(at);
 }
 
 static long wake(const uint32_t *at, uint32_t most)
 {
     if (!is_awaited(at))
         return 0;
-    uint32_t which = dh_engine_at(DH_STEP_FUTEX_WAKE, 0, at, NULL, most == 1 ? dh_queue_ways_to_wake : NULL);
-    unsigned asleep = dh_queue_length(at), n = asleep < most ? asleep : most;
+    uint32_t which =
+        dh_engine_park_at(DH_STEP_FUTEX_WAKE, 0, at, NULL, most == 1 ? dh_wait_queue_wake_alternatives : NULL);
+    unsigned sleepers = dh_wait_queue_length(at), n = sleepers < most ? sleepers : most;
     if (!n)
-        dh_engine_in_vain();
+        dh_engine_step_failed();
     if (most == 1)
-        dh_queue_wake(at, which);
+        dh_wait_queue_wake(at, which);
     else
         for (unsigned i = 0; i < n; i++)
-            dh_queue_wake(at, 0);
+            dh_wait_queue_wake(at, 0);
     return n;
 }
 
-/* Those who would be moved to another queue are woken: they look again, which every user of futexes must do. */
+/* Tasks that would be requeued are woken: spurious wakeups are allowed. */
 static long requeue(const uint32_t *at, const long a[6], bool compares)
 {
     if (compares && __atomic_load_n(at, __ATOMIC_SEQ_CST) != (uint32_t)a[5])

@@ -1,28 +1,28 @@
-/* What runs once: pthread_once, call_once, and guards of function-local statics. The real functions keep the state;
- * here is waited for whoever is at it. */
+/* pthread_once, call_once, and guards of function-local statics: the real functions keep the state, here a task waits
+ * while another runs the routine. */
 #include "event/site.h"
 #include "runtime/engine/primitives/primitives.h"
 
 enum { ONCE_RUNS = 1, GUARD_RUNS = 1 << 8 };
 
-static uint32_t ways_once(const struct dh_task *t)
+static uint32_t when_once_idle(const struct dh_task *t)
 {
     return !(*(const volatile int *)(uintptr_t)dh_task_step(t)->object & ONCE_RUNS);
 }
 
-static uint32_t ways_guard(const struct dh_task *t)
+static uint32_t when_guard_idle(const struct dh_task *t)
 {
     return !(*(const volatile int *)(uintptr_t)dh_task_step(t)->object & GUARD_RUNS);
 }
 
-void dh_engine_once(const int *flag)
+void dh_engine_once_begins(const int *flag)
 {
-    dh_engine_at(DH_STEP_ONCE, 0, flag, NULL, ways_once);
+    dh_engine_park_at(DH_STEP_ONCE, 0, flag, NULL, when_once_idle);
 }
 
-void dh_engine_guard(const int *guard)
+void dh_engine_guard_begins(const int *guard)
 {
-    dh_engine_at(DH_STEP_ONCE, 0, guard, NULL, ways_guard);
+    dh_engine_park_at(DH_STEP_ONCE, 0, guard, NULL, when_guard_idle);
 }
 
 void dh_engine_guard_done(void *guard)
@@ -39,5 +39,5 @@ void dh_engine_guard_done(void *guard)
 
 void dh_engine_once_ends(const void *flag)
 {
-    dh_engine_at(DH_STEP_ONCE_END, 0, flag, NULL, NULL);
+    dh_engine_park_at(DH_STEP_ONCE_END, 0, flag, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Primitives as the engine models them, in place of libc's. Layer: runtime. Their state lies in the program's own
- * objects, as libc keeps it there: what was locked or counted before the snapshot still is, and restore brings it all
- * back. Who waits is known to the tasks. Interposed functions go here while the engine is on. */
+/* Synchronisation primitives as the engine models them, instead of libc's. Layer: runtime. Their state lies in the
+ * program's own objects in libc's layout: what was locked before the snapshot still is, and restore brings it back.
+ * Wait queues are in the tasks. Interposed functions call these while the engine is on. */
 #ifndef DH_RUNTIME_ENGINE_PRIMITIVES_PRIMITIVES_H
 #define DH_RUNTIME_ENGINE_PRIMITIVES_PRIMITIVES_H
 
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* In an interposed function, first of all. */
+/* First statement of an interposed function. */
 #define DH_BY_ENGINE(name, arguments)                                                                                  \
     if (__builtin_expect(dh_engine_on, 0))                                                                             \
     return dh_engine_##name arguments
@@ -29,24 +29,24 @@ int dh_engine_mtx_lock(mtx_t *m);
 int dh_engine_mtx_trylock(mtx_t *m);
 int dh_engine_mtx_timedlock(mtx_t *m, const struct timespec *until);
 int dh_engine_mtx_unlock(mtx_t *m);
-/* For condition waits: no step of their own. */
-bool dh_mutex_is_free(const pthread_mutex_t *m);
-int dh_mutex_take_now(pthread_mutex_t *m);
-int dh_mutex_may_give(const pthread_mutex_t *m); /* 0, or why not */
-int dh_mutex_give_now(pthread_mutex_t *m);
-/* A task ended: what it holds of robust ones is left to others. */
-void dh_mutex_task_ended(struct dh_task *t);
+/* For condition waits: no visible steps. */
+bool dh_engine_mutex_is_free(const pthread_mutex_t *m);
+int dh_engine_mutex_acquire(pthread_mutex_t *m);
+int dh_engine_mutex_check_release(const pthread_mutex_t *m); /* 0 or errno */
+int dh_engine_mutex_release(pthread_mutex_t *m);
+/* A task ended: robust mutexes that it holds become OWNER_DIED. */
+void dh_engine_mutex_owner_died(struct dh_task *t);
 
-/* ---- queue.c: who waits where ---- */
-/* Asleep at `object` until somebody wakes it, and `mutex`, if any, is free; answers the alternative: 1 is that the time
- * is up, or it woke for no reason. */
-uint32_t dh_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsigned flags);
-/* Those asleep there, by index. */
-unsigned dh_queue_length(const void *object);
-void dh_queue_wake(const void *object, unsigned which);
-void dh_queue_wake_all(const void *object);
-/* One alternative for each that could be woken. */
-dh_engine_ways dh_queue_ways_to_wake;
+/* ---- wait_queue.c: tasks that sleep at a condition, barrier or futex ---- */
+/* Sleeps at `object` until it is woken and `mutex`, if any, is free; returns the alternative: 1 is a timeout or a
+ * spurious wakeup. */
+uint32_t dh_wait_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsigned flags);
+/* How many tasks sleep there. */
+unsigned dh_wait_queue_length(const void *object);
+void dh_wait_queue_wake(const void *object, unsigned which);
+void dh_wait_queue_wake_all(const void *object);
+/* One alternative for each task that could be woken. */
+dh_engine_alternatives dh_wait_queue_wake_alternatives;
 
 /* ---- cond.c ---- */
 int dh_engine_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
@@ -60,7 +60,7 @@ int dh_engine_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until);
 int dh_engine_cnd_signal(cnd_t *c);
 int dh_engine_cnd_broadcast(cnd_t *c);
 
-/* ---- stream.c ---- */
+/* ---- stdio_lock.c ---- */
 void dh_engine_flockfile(FILE *stream);
 int dh_engine_ftrylockfile(FILE *stream);
 void dh_engine_funlockfile(FILE *stream);
@@ -85,17 +85,17 @@ int dh_engine_sem_trywait(sem_t *s);
 int dh_engine_sem_timedwait(sem_t *s, const struct timespec *until);
 int dh_engine_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until);
 int dh_engine_sem_post(sem_t *s);
-void dh_engine_sem_look(const sem_t *s); /* before its value is read */
+void dh_engine_sem_before_getvalue(const sem_t *s); /* a step before the value is read */
 int dh_engine_pthread_barrier_wait(pthread_barrier_t *b);
 
-/* ---- once.c: before the real function runs the routine, or finds that it ran; and when the routine has run ---- */
-void dh_engine_once(const int *flag);
-void dh_engine_guard(const int *guard);
-/* Compiled code reads the guard's first byte by itself: that it is written is a step, too. */
+/* ---- once.c: before the real function, and after the routine has run ---- */
+void dh_engine_once_begins(const int *flag);
+void dh_engine_guard_begins(const int *guard);
+/* Compiled code reads the guard's first byte itself, so writing it is a step. */
 void dh_engine_guard_done(void *guard);
 void dh_engine_once_ends(const void *flag);
 
-/* ---- times.c ---- */
+/* ---- system/time.c ---- */
 int dh_engine_nanosleep(const struct timespec *time, struct timespec *left);
 int dh_engine_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left);
 int dh_engine_usleep(useconds_t time);
@@ -109,12 +109,12 @@ time_t dh_engine_time(time_t *out);
 clock_t dh_engine_clock(void);
 int dh_engine_timespec_get(struct timespec *out, int base);
 
-/* ---- children.c ---- */
+/* ---- system/process.c ---- */
 int dh_engine_system(const char *command);
 FILE *dh_engine_popen(const char *command, const char *type);
 int dh_engine_pclose(FILE *file);
 
-/* ---- cancel.c ---- */
+/* ---- thread_exit.c ---- */
 int dh_engine_pthread_cancel(pthread_t handle);
 void dh_engine_pthread_testcancel(void);
 int dh_engine_pthread_setcancelstate(int state, int *before);
@@ -123,7 +123,7 @@ __attribute__((noreturn)) void dh_engine_pthread_exit(void *value);
 int dh_engine_pthread_kill(pthread_t handle, int signal);
 
 /* ---- hooks.c ---- */
-/* A function of a library reads or writes on behalf of the program; at the place of the call. */
+/* A library function reads or writes memory of the program; at the place of the call. */
 void dh_engine_library_access(const void *at, size_t size, bool writes);
 void dh_engine_fence(uint32_t order, uint32_t place);
 

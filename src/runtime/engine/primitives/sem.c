@@ -1,7 +1,7 @@
-/* Semaphores: the value is the lower half of glibc's first word. Waits are points of cancellation. */
+/* Semaphores: the value is the lower half of glibc's first word. Waits are cancellation points. */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
 
 #include <errno.h>
@@ -12,14 +12,14 @@ static unsigned *value_of(sem_t *s)
     return (unsigned *)s;
 }
 
-static int fails(int error)
+static int fail(int error)
 {
-    dh_engine_in_vain();
+    dh_engine_step_failed();
     errno = error;
     return -1;
 }
 
-static uint32_t ways(const struct dh_task *t)
+static uint32_t when_positive(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
     if (s->flags & DH_STEP_TRY || *(const unsigned *)(uintptr_t)s->object || dh_task_is_cancelled(t))
@@ -27,19 +27,19 @@ static uint32_t ways(const struct dh_task *t)
     return s->flags & DH_STEP_TIMED ? 2 : 0;
 }
 
-static int take(sem_t *s, unsigned flags)
+static int decrement(sem_t *s, unsigned flags)
 {
     if (!(flags & DH_STEP_TRY))
         dh_task_cancel_point();
-    uint32_t alternative = dh_engine_at(DH_STEP_SEM_WAIT, flags, s, NULL, ways);
+    uint32_t alternative = dh_engine_park_at(DH_STEP_SEM_WAIT, flags, s, NULL, when_positive);
     if (alternative == 1) {
-        dh_times_pass(dh_engine_self()->deadline);
-        return fails(ETIMEDOUT);
+        dh_virtual_time_advance(dh_engine_self()->deadline);
+        return fail(ETIMEDOUT);
     }
     if (!*value_of(s)) {
         if (!(flags & DH_STEP_TRY))
             dh_task_cancel_point();
-        return fails(EAGAIN);
+        return fail(EAGAIN);
     }
     --*value_of(s);
     return 0;
@@ -47,22 +47,22 @@ static int take(sem_t *s, unsigned flags)
 
 int dh_engine_sem_wait(sem_t *s)
 {
-    return take(s, 0);
+    return decrement(s, 0);
 }
 
 int dh_engine_sem_trywait(sem_t *s)
 {
-    return take(s, DH_STEP_TRY);
+    return decrement(s, DH_STEP_TRY);
 }
 
 int dh_engine_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
 {
-    if (!dh_times_valid(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) {
+    if (!dh_timespec_is_valid(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) {
         errno = EINVAL;
         return -1;
     }
-    dh_engine_self()->deadline = dh_times_until(clock, until);
-    return take(s, DH_STEP_TIMED);
+    dh_engine_self()->deadline = dh_virtual_time_of(clock, until);
+    return decrement(s, DH_STEP_TIMED);
 }
 
 int dh_engine_sem_timedwait(sem_t *s, const struct timespec *until)
@@ -72,15 +72,15 @@ int dh_engine_sem_timedwait(sem_t *s, const struct timespec *until)
 
 int dh_engine_sem_post(sem_t *s)
 {
-    dh_engine_at(DH_STEP_SEM_POST, 0, s, NULL, NULL);
+    dh_engine_park_at(DH_STEP_SEM_POST, 0, s, NULL, NULL);
     if (*value_of(s) == INT_MAX)
-        return fails(EOVERFLOW);
+        return fail(EOVERFLOW);
     ++*value_of(s);
     return 0;
 }
 
-void dh_engine_sem_look(const sem_t *s)
+void dh_engine_sem_before_getvalue(const sem_t *s)
 {
-    dh_engine_at(DH_STEP_SEM_WAIT, DH_STEP_TRY | DH_STEP_SHARED, s, NULL, NULL);
-    dh_engine_in_vain();
+    dh_engine_park_at(DH_STEP_SEM_WAIT, DH_STEP_TRY | DH_STEP_SHARED, s, NULL, NULL);
+    dh_engine_step_failed();
 }

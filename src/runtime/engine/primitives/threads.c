@@ -1,23 +1,23 @@
-/* Threads: created, joined, detached, ended. */
+/* Threads of the program as tasks: creation, stacks, end, join, detach. */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/core/bytes.h"
 #include "runtime/core/frames.h"
 #include "runtime/core/threads.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/quarantine.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
+#include "runtime/platform/bytes.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
 enum { FAKE_TID = 1 << 28, STACK_DEFAULT = 8 << 20, STACK_MOST = 256 << 20 };
 
-/* ---- its stack ---- */
+/* ---- stacks ---- */
 
-/* Stacks stay with the index; their lowest page catches what overflows. */
+/* By the index of the task; below each is a guard page. */
 static struct {
     char *at[DH_ENGINE_TASKS];
     size_t size[DH_ENGINE_TASKS];
@@ -29,18 +29,18 @@ bool dh_tasks_init(void)
     return stacks;
 }
 
-bool dh_task_stack(struct dh_task *t)
+bool dh_task_allocate_stack(struct dh_task *t)
 {
-    if (t->own_stack)
+    if (t->user_stack)
         return true;
     size_t size = (t->stack_size + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
-    /* What an earlier child mapped is not there in this one. */
+    /* Mappings of an earlier child process are not there in this one. */
     if (stacks->size[t->index] < size || dh_engine->flags & DH_ENGINE_FORK) {
-        long at = dh_raw(SYS_mmap, 0, (long)size + DH_ENGINE_PAGE, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        long at = dh_kernel_call(SYS_mmap, 0, (long)size + DH_ENGINE_PAGE, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if ((unsigned long)at > -4096ul)
             return false;
-        dh_raw(SYS_mprotect, at, DH_ENGINE_PAGE, PROT_NONE, 0, 0, 0);
+        dh_kernel_call(SYS_mprotect, at, DH_ENGINE_PAGE, PROT_NONE, 0, 0, 0);
         stacks->at[t->index] = (char *)at + DH_ENGINE_PAGE;
         stacks->size[t->index] = size;
     }
@@ -49,12 +49,12 @@ bool dh_task_stack(struct dh_task *t)
     return true;
 }
 
-/* ---- its life ---- */
+/* ---- life of a task ---- */
 
-/* Without the system calls that announce a thread of the kernel's. */
-static void adopt(struct dh_task *t)
+/* As for a new kernel thread, but without its system calls. */
+static void init_thread_state(struct dh_task *t)
 {
-    dh_freed_task_begins(t);
+    dh_quarantine_task_begins(t);
     struct dh_thread *record = dh_thread_new(0, t->detached);
     __dh_thread.stack_low = (uintptr_t)t->stack;
     __dh_thread.stack_high = (uintptr_t)t->stack + t->stack_size;
@@ -79,10 +79,10 @@ void dh_task_finish(struct dh_task *t)
     t->cancel_off = true;
     dh_tls_end(t);
     __dh_thread.place = 0;
-    dh_freed_task_ends(t);
-    dh_engine_at(DH_STEP_END, 0, (void *)(uintptr_t)t->index, NULL, NULL);
-    dh_mutex_task_ended(t);
-    dh_freed_task_ended(t);
+    dh_quarantine_task_ends(t);
+    dh_engine_park_at(DH_STEP_END, 0, (void *)(uintptr_t)t->index, NULL, NULL);
+    dh_engine_mutex_owner_died(t);
+    dh_quarantine_task_ended(t);
     t->ended = true;
     dh_engine->actors[t->index].ended = 1;
     dh_engine->work = dh_engine_work(dh_engine);
@@ -91,14 +91,14 @@ void dh_task_finish(struct dh_task *t)
 
 void dh_task_run(struct dh_task *t)
 {
-    adopt(t);
+    init_thread_state(t);
     run_routine(t);
     dh_task_finish(t);
 }
 
 /* ---- creation ---- */
 
-static void describe(struct dh_task *t, const pthread_attr_t *attr)
+static void read_attributes(struct dh_task *t, const pthread_attr_t *attr)
 {
     int state = PTHREAD_CREATE_JOINABLE;
     void *low = NULL;
@@ -109,7 +109,7 @@ static void describe(struct dh_task *t, const pthread_attr_t *attr)
     pthread_attr_getdetachstate(attr, &state);
     t->detached = state == PTHREAD_CREATE_DETACHED;
     if (pthread_attr_getstack(attr, &low, &size) == 0 && low && (uintptr_t)low + size) {
-        t->own_stack = true;
+        t->user_stack = true;
         t->stack = low;
         t->stack_size = size;
     } else if (pthread_attr_getstacksize(attr, &size) == 0 && size > 0 && size <= STACK_MOST) {
@@ -117,7 +117,7 @@ static void describe(struct dh_task *t, const pthread_attr_t *attr)
     }
 }
 
-static void await_creation(void)
+static void park_at_creation(void)
 {
     struct dh_step s = {.kind = DH_STEP_CREATE, .site = dh_engine_call_place(), .object = dh_engine->n_tasks};
     if (dh_engine_on) {
@@ -143,30 +143,30 @@ static struct dh_task *new_task(const pthread_attr_t *attr, void *argument)
     t->argument = argument;
     t->attributes = attr;
     t->mask = e->current->mask;
-    describe(t, attr);
+    read_attributes(t, attr);
     return t;
 }
 
-static int begin(struct dh_task *t)
+static int start(struct dh_task *t)
 {
     struct dh_engine *e = dh_engine;
     if (!e->carrier->create(t))
         return EAGAIN;
     e->actors[t->index] = (struct dh_actor){
-        .step = {.kind = DH_STEP_BEGIN, .object = t->index, .occurrence = dh_occurrences_next(t->index, 0)}};
-    e->ways[t->index] = NULL;
+        .step = {.kind = DH_STEP_BEGIN, .object = t->index, .occurrence = dh_occurrence_counts_next(t->index, 0)}};
+    e->alternatives[t->index] = NULL;
     e->n_tasks++;
     return 0;
 }
 
 int dh_engine_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
 {
-    await_creation();
+    park_at_creation();
     struct dh_task *t = new_task(attr, argument);
     if (!t)
         return EAGAIN;
     t->routine.posix = routine;
-    int result = begin(t);
+    int result = start(t);
     if (result == 0)
         *handle = t->fs;
     return result;
@@ -174,13 +174,13 @@ int dh_engine_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void
 
 int dh_engine_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 {
-    await_creation();
+    park_at_creation();
     struct dh_task *t = new_task(NULL, argument);
     if (!t)
         return thrd_nomem;
     t->routine.c11 = routine;
     t->is_c11 = true;
-    if (begin(t) != 0)
+    if (start(t) != 0)
         return thrd_nomem;
     *handle = t->fs;
     return thrd_success;
@@ -188,7 +188,7 @@ int dh_engine_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 
 /* ---- join ---- */
 
-struct dh_task *dh_task_of_handle(uintptr_t handle)
+struct dh_task *dh_task_find_by_handle(uintptr_t handle)
 {
     for (uint32_t i = dh_engine->n_tasks; i-- > 0;)
         if (dh_engine->tasks[i].fs == handle)
@@ -196,7 +196,7 @@ struct dh_task *dh_task_of_handle(uintptr_t handle)
     return NULL;
 }
 
-static uint32_t ways_join(const struct dh_task *t)
+static uint32_t when_ended(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
     if (s->flags & DH_STEP_TRY || dh_engine->tasks[s->object].ended || dh_task_is_cancelled(t))
@@ -204,10 +204,10 @@ static uint32_t ways_join(const struct dh_task *t)
     return s->flags & DH_STEP_TIMED ? 2 : 0;
 }
 
-/* ETIMEDOUT and EBUSY: it lives on. */
+/* ETIMEDOUT, EBUSY: it has not ended. */
 static int join(uintptr_t handle, void **value, unsigned flags)
 {
-    struct dh_task *t = dh_task_of_handle(handle);
+    struct dh_task *t = dh_task_find_by_handle(handle);
     if (!t)
         return ESRCH;
     if (t->detached || t->joined)
@@ -215,13 +215,13 @@ static int join(uintptr_t handle, void **value, unsigned flags)
     if (t == dh_engine_self())
         return EDEADLK;
     dh_task_cancel_point();
-    uint32_t alternative = dh_engine_at(DH_STEP_JOIN, flags, (void *)(uintptr_t)t->index, NULL, ways_join);
+    uint32_t alternative = dh_engine_park_at(DH_STEP_JOIN, flags, (void *)(uintptr_t)t->index, NULL, when_ended);
     if (!t->ended && !(flags & DH_STEP_TRY))
         dh_task_cancel_point();
     if (alternative == 1)
-        dh_times_pass(dh_engine_self()->deadline);
+        dh_virtual_time_advance(dh_engine_self()->deadline);
     if (!t->ended) {
-        dh_engine_in_vain();
+        dh_engine_step_failed();
         return alternative == 1 ? ETIMEDOUT : EBUSY;
     }
     t->joined = true;
@@ -244,10 +244,10 @@ int dh_engine_pthread_tryjoin_np(pthread_t handle, void **value)
 
 int dh_engine_pthread_clockjoin_np(pthread_t handle, void **value, clockid_t clock, const struct timespec *until)
 {
-    if (until && !dh_times_valid(until))
+    if (until && !dh_timespec_is_valid(until))
         return EINVAL;
     if (until)
-        dh_engine_self()->deadline = dh_times_until(clock, until);
+        dh_engine_self()->deadline = dh_virtual_time_of(clock, until);
     return join(handle, value, until ? DH_STEP_TIMED : 0);
 }
 
@@ -268,7 +268,7 @@ int dh_engine_thrd_join(thrd_t handle, int *value)
 
 int dh_engine_pthread_detach(pthread_t handle)
 {
-    struct dh_task *t = dh_task_of_handle(handle);
+    struct dh_task *t = dh_task_find_by_handle(handle);
     if (!t)
         return ESRCH;
     if (t->detached || t->joined)

@@ -5,12 +5,12 @@
 #include "runtime/engine/primitives/futex.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/snapshot.h"
-#include "runtime/engine/system/blocking_calls.h"
-#include "runtime/engine/system/files.h"
-#include "runtime/engine/system/mappings.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/signals.h"
-#include "runtime/engine/system/sockets.h"
+#include "runtime/engine/system/event.h"
+#include "runtime/engine/system/file.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/signal.h"
+#include "runtime/engine/system/socket.h"
 #include "runtime/engine/system/undo.h"
 
 #include <errno.h>
@@ -24,9 +24,9 @@
 #endif
 enum { ALLOW = 0, BLOCK = 1, CALLS = 512, INSTRUCTION = 2, FAR = 1 << 20 };
 
-static uint8_t *common;
+static uint8_t *common; /* selector byte of coroutines */
 
-/* Kernel threads have one each: who has ended goes on to libc's own end of the thread, where a dispatched call would
+/* Serial threads have one each: an ended one goes on to libc's own end of the thread, where a dispatched call would
  * kill the process, while others run. */
 static uint8_t *selector_of_self(void)
 {
@@ -42,8 +42,8 @@ bool dh_syscalls_begin(void)
         return false;
     uint8_t *selector = selector_of_self();
     *selector = BLOCK;
-    return dh_raw(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, (long)dh_raw_begin,
-                  dh_raw_end - dh_raw_begin, (long)selector, 0) == 0;
+    return dh_kernel_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, (long)dh_kernel_call_begin,
+                          dh_kernel_call_end - dh_kernel_call_begin, (long)selector, 0) == 0;
 }
 
 bool dh_syscalls_allow(bool all)
@@ -54,19 +54,18 @@ bool dh_syscalls_allow(bool all)
     return before;
 }
 
-/* ---- one by one ---- */
+/* ---- system calls ---- */
 
-/* The kernel does not write where a page is protected and says so: of what the arguments point to, more and more is let
- * go. */
-long dh_syscalls_plain(long number, const long a[6])
+/* On protected pages the kernel fails with EFAULT: unprotects more and more of what the arguments point to. */
+long dh_syscalls_pass_through(long number, const long a[6])
 {
-    long result = dh_raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    long result = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     for (size_t size = DH_ENGINE_PAGE; result == -EFAULT && size <= FAR; size *= 16) {
         bool again = false;
         for (unsigned i = 0; i < 6; i++)
-            again |= dh_snapshot_touch((uintptr_t)a[i], size);
+            again |= dh_snapshot_unprotect((uintptr_t)a[i], size);
         if (again)
-            result = dh_raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+            result = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     }
     return result;
 }
@@ -97,12 +96,12 @@ static long fcntl_fd(long number, const long a[6])
 
 static long make_pipe(long number, const long a[6])
 {
-    return dh_files_make_pair(number, a, 0);
+    return dh_files_new_descriptor_pair(number, a, 0);
 }
 
 static long make_sockets(long number, const long a[6])
 {
-    return dh_files_make_pair(number, a, 3);
+    return dh_files_new_descriptor_pair(number, a, 3);
 }
 
 #define MAPPING(name)                                                                                                  \
@@ -126,8 +125,8 @@ static long nothing(long number, const long a[6])
 
 static long exits(long number, const long a[6])
 {
-    dh_engine_exited((int)a[0]);
-    return dh_raw(number, a[0], 0, 0, 0, 0, 0);
+    dh_engine_program_exits((int)a[0]);
+    return dh_kernel_call(number, a[0], 0, 0, 0, 0, 0);
 }
 
 static long yields(long number, const long a[6])
@@ -139,7 +138,7 @@ static long yields(long number, const long a[6])
 static long futex(long number, const long a[6])
 {
     long result;
-    return dh_futex(a, &result) ? result : dh_syscalls_plain(number, a);
+    return dh_futex(a, &result) ? result : dh_syscalls_pass_through(number, a);
 }
 
 static long sleeps(long number, const long a[6])
@@ -150,14 +149,14 @@ static long sleeps(long number, const long a[6])
     return -dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, NULL);
 }
 
-/* Chance is the same in every schedule. */
-static long chance(long number, const long a[6])
+/* The same in every schedule. */
+static long random_bytes(long number, const long a[6])
 {
     unsigned char *out = (unsigned char *)a[0];
     (void)number;
     for (long i = 0; i < a[1]; i++) {
-        dh_engine->chance = dh_engine->chance * 6364136223846793005u + 1442695040888963407u;
-        out[i] = (unsigned char)(dh_engine->chance >> 56);
+        dh_engine->random_state = dh_engine->random_state * 6364136223846793005u + 1442695040888963407u;
+        out[i] = (unsigned char)(dh_engine->random_state >> 56);
     }
     return a[1];
 }
@@ -170,22 +169,22 @@ static long mask(long number, const long a[6])
 
 static long action(long number, const long a[6])
 {
-    struct dh_raw_sigaction before;
-    if (a[1] && dh_signals_ours((int)a[0]))
+    struct dh_kernel_sigaction before;
+    if (a[1] && dh_signals_is_reserved((int)a[0]))
         return 0;
-    if (a[1] && dh_raw(number, a[0], 0, (long)&before, a[3], 0, 0) == 0)
-        dh_undo_note_handler((int)a[0], &before, sizeof before);
-    return dh_syscalls_plain(number, a);
+    if (a[1] && dh_kernel_call(number, a[0], 0, (long)&before, a[3], 0, 0) == 0)
+        dh_undo_log_handler((int)a[0], &before, sizeof before);
+    return dh_syscalls_pass_through(number, a);
 }
 
-/* To the thread itself: libc's raise and abort. The kernel knows tasks by one id only. */
+/* To the task itself: libc's raise and abort. The kernel has one id for all coroutines. */
 static long kills(long number, const long a[6])
 {
-    long pid = dh_process.pid, self = dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    long pid = dh_process.pid, self = dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
     long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
     bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
     if (signal <= 0 || signal >= NSIG || (!is_self && dh_engine->carrier->is_kernel))
-        return dh_syscalls_plain(number, a);
+        return dh_syscalls_pass_through(number, a);
     if (!is_self)
         return dh_syscalls_cannot(number);
     dh_engine->current->signals |= 1ull << (signal - 1);
@@ -202,24 +201,24 @@ static long thread_id(long number, const long a[6])
 static long truncates(long number, const long a[6])
 {
     if (dh_files_is_new((int)a[0]))
-        return dh_syscalls_plain(number, a);
+        return dh_syscalls_pass_through(number, a);
     long nothing_written[6] = {a[0], 0, 0};
     long result = dh_files_write(SYS_write, nothing_written);
-    return result < 0 ? result : dh_syscalls_plain(number, a);
+    return result < 0 ? result : dh_syscalls_pass_through(number, a);
 }
 
-/* Sockets that were made in this schedule vanish with it. */
+/* Sockets of this schedule are closed after it. */
 static long sends(long number, const long a[6])
 {
-    return dh_files_is_new((int)a[0]) ? dh_syscalls_plain(number, a) : dh_syscalls_cannot(number);
+    return dh_files_is_new((int)a[0]) ? dh_syscalls_pass_through(number, a) : dh_syscalls_cannot(number);
 }
 
 static long reads(long number, const long a[6])
 {
-    if (!dh_engine->carrier->is_kernel && !dh_files_renew(a[0]))
+    if (!dh_engine->carrier->is_kernel && !dh_descriptors_replace(a[0]))
         dh_syscalls_cannot(number);
-    dh_waiting_readable((int)a[0]);
-    return dh_engine->carrier->is_kernel ? dh_syscalls_plain(number, a) : dh_files_move(number, a);
+    dh_wait_until_readable((int)a[0]);
+    return dh_engine->carrier->is_kernel ? dh_syscalls_pass_through(number, a) : dh_files_read_or_seek(number, a);
 }
 
 static long cannot(long number, const long a[6])
@@ -228,10 +227,9 @@ static long cannot(long number, const long a[6])
     return dh_syscalls_cannot(number);
 }
 
-/* ---- all of them ---- */
+/* ---- the table ---- */
 
-/* `always`: with kernel threads, too, where calls are otherwise what they are. Those without a row change nothing that
- * lasts. */
+/* `always`: with serial threads, too, where other calls pass through. Calls without a row have no lasting effect. */
 #define DH_CALL(name, function, always) [SYS_##name] = {#name, function, always},
 static const struct {
     const char *name;
@@ -247,13 +245,13 @@ static const char *name_of(long number)
     return number >= 0 && number < CALLS ? calls[number].name : NULL;
 }
 
-/* Children begin where the call returns, perhaps on another stack: that cannot be done from here. */
+/* The child starts where the call returns, perhaps on another stack: it cannot be made from the handler. */
 static bool begins_process(long number)
 {
     return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
 }
 
-long dh_syscalls_perform(long number, const long a[6])
+static long perform(long number, const long a[6])
 {
     bool kernel = dh_engine->carrier->is_kernel;
     if (dh_engine->current)
@@ -261,7 +259,7 @@ long dh_syscalls_perform(long number, const long a[6])
     if (dh_engine->current && number >= 0 && number < CALLS && calls[number].perform &&
         (calls[number].always || !kernel))
         return calls[number].perform(number, a);
-    return dh_syscalls_plain(number, a);
+    return dh_syscalls_pass_through(number, a);
 }
 
 void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
@@ -270,9 +268,9 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
     greg_t *r = c->uc_mcontext.gregs;
     long arguments[6] = {r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]};
     (void)signal;
-    /* The end of a handler of the program's: the kernel takes its frame from the stack as it is then. */
+    /* The return from a handler of the program: the kernel expects its frame on top of the stack. */
     if (info->si_syscall == SYS_rt_sigreturn) {
-        r[REG_RIP] = (greg_t)dh_raw_restorer;
+        r[REG_RIP] = (greg_t)dh_signal_restorer;
         return;
     }
     if (begins_process(info->si_syscall)) {
@@ -283,5 +281,5 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
         r[REG_RAX] = info->si_syscall;
         return;
     }
-    r[REG_RAX] = dh_syscalls_perform(info->si_syscall, arguments);
+    r[REG_RAX] = perform(info->si_syscall, arguments);
 }

@@ -1,7 +1,7 @@
 // Sums of floating point by std::atomic::fetch_add (a loop of the library) and by the compiler's own: both publish.
 // WRONG: data -DPUBLISH=relaxed
 // WRONG: other -DPUBLISH=relaxed
-#include "../invisible.h"
+#include "../../../invisible.h"
 
 #include <atomic>
 #include <cstdio>

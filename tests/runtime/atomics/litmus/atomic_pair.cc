@@ -3,7 +3,7 @@
 // RIGHT: -mcx16
 // WRONG: payload -DPUBLISH=relaxed
 // WRONG: payload -DPUBLISH=relaxed -mcx16
-#include "../invisible.h"
+#include "../../../invisible.h"
 
 #include <atomic>
 #include <cstdio>

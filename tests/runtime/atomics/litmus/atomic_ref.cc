@@ -1,7 +1,7 @@
 // std::atomic_ref over plain variables: ordered by their orders; a plain access beside it races.
 // WRONG: data -DPUBLISH=relaxed
 // WRONG: flag -DPLAIN
-#include "../invisible.h"
+#include "../../../invisible.h"
 
 #include <atomic>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // std::atomic::wait sleeps until the value changes; what is ordered is the load that saw the change.
 // WRONG: data -DPUBLISH=relaxed
 // WRONG: data -DWAIT=relaxed
-#include "../invisible.h"
+#include "../../../invisible.h"
 
 #include <atomic>
 #include <cstdio>

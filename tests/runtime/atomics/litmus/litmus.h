@@ -2,7 +2,7 @@
 #ifndef DH_TESTS_LITMUS_H
 #define DH_TESTS_LITMUS_H
 
-#include "../invisible.h"
+#include "../../../invisible.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

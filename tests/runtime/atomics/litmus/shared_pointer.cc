@@ -1,6 +1,6 @@
 // The last std::shared_ptr destroys what other threads have used: the library's counts order that.
 // WRONG: value -DUNSYNCHRONISED
-#include "../invisible.h"
+#include "../../../invisible.h"
 
 #include <cstdio>
 #include <memory>

@@ -1,0 +1,41 @@
+#include "cmd/terminal.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+unsigned dh_terminal_width(int fd, unsigned otherwise)
+{
+    struct winsize w;
+    return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : otherwise;
+}
+
+static volatile sig_atomic_t asked_to_stop;
+static struct sigaction old_int, old_term;
+
+static void stop_soon(int signal)
+{
+    (void)signal;
+    if (asked_to_stop++)
+        _exit(130);
+}
+
+void dh_interrupts_begin(void)
+{
+    struct sigaction stop = {.sa_handler = stop_soon};
+    sigaction(SIGINT, &stop, &old_int);
+    sigaction(SIGTERM, &stop, &old_term);
+}
+
+void dh_interrupts_end(void)
+{
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+}
+
+bool dh_interrupted(void *arg)
+{
+    (void)arg;
+    return asked_to_stop;
+}

@@ -1,0 +1,17 @@
+/* The terminal of a long command: its width, and Ctrl-C, which ends the job with what it has; a second one ends the
+ * command at once. Layer: cmd. One job at a time. */
+#ifndef DH_CMD_TERMINAL_H
+#define DH_CMD_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Columns of the terminal that the descriptor is, or `otherwise`. */
+unsigned dh_terminal_width(int fd, unsigned otherwise);
+
+void dh_interrupts_begin(void);
+void dh_interrupts_end(void);
+/* For hosts of campaigns; the argument is not used. */
+bool dh_interrupted(void *arg);
+
+#endif

@@ -1,0 +1,94 @@
+/* Ends that searches found: each finding is confirmed once, by a few schedules at most. */
+#include "base/alloc.h"
+#include "prove/campaign_internal.h"
+#include "prove/end_finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 3 }; /* schedules per finding */
+
+static struct known_finding *known_finding_of(struct campaign *c, const char *id)
+{
+    for (size_t i = 0; i < c->known.n; i++)
+        if (strcmp(c->known.at[i].id, id) == 0)
+            return &c->known.at[i];
+    struct known_finding k = {0};
+    memcpy(k.id, id, strnlen(id, sizeof k.id - 1));
+    dh_vec_push(&c->known, k);
+    return &c->known.at[c->known.n - 1];
+}
+
+void dh_campaign_keep_visible(const struct campaign *c, const struct search_process *from)
+{
+    const struct dh_engine_progress *p = &dh_engine_process_region(from->control)->progress;
+    for (uint32_t i = 0; i < p->visible_added && i < DH_ENGINE_ADDED; i++)
+        if (p->added[i] < c->terms.s->start.places)
+            from->goal_search->visible[p->added[i]] |= DH_ENGINE_VISIBLE;
+}
+
+static void keep_unordered(struct campaign *c, const struct dh_engine_found *f)
+{
+    struct dh_finding finding;
+    dh_end_finding(&c->terms.s->end_context, f, &finding);
+    struct known_finding *k = known_finding_of(c, finding.id);
+    if (!k->unordered)
+        k->unordered = dh_found_end_copy(f, f->size);
+    dh_finding_release(&finding);
+}
+
+void dh_campaign_report_unordered(struct campaign *c)
+{
+    for (size_t i = 0; i < c->known.n; i++) {
+        struct known_finding *k = &c->known.at[i];
+        if (k->unordered && !k->proven && c->terms.host->observed) {
+            struct dh_finding finding;
+            dh_end_finding(&c->terms.s->end_context, k->unordered, &finding);
+            c->terms.host->observed(c->terms.host->arg, &finding);
+            dh_finding_release(&finding);
+        }
+        free(k->unordered);
+    }
+}
+
+static void confirm_end(struct campaign *c, struct search_process *from, const struct dh_engine_found *f)
+{
+    struct dh_finding finding;
+    if (f->kind == DH_ENGINE_UNORDERED) { /* the engine makes its places visible by itself */
+        keep_unordered(c, f);
+        return;
+    }
+    dh_end_finding(&c->terms.s->end_context, f, &finding);
+    struct known_finding *k = known_finding_of(c, finding.id);
+    if (!k->proven && k->tries < TRIES) {
+        size_t at = (size_t)(k - c->known.at);
+        bool proven = dh_campaign_confirm(c, from, f, &finding, k->tries > 0);
+        k = &c->known.at[at];
+        k->proven = proven;
+        k->tries++;
+        c->terms.out->unconfirmed += !proven && k->tries == TRIES;
+        if (proven &&
+            (c->terms.o->first || (from->goal_search->goal && from->goal_search->goal->verdict == DH_GOAL_PROVEN)))
+            from->goal_search->over = true;
+        c->stop = c->stop || (proven && c->terms.o->first);
+    }
+    dh_finding_release(&finding);
+}
+
+void dh_campaign_read_ends(struct campaign *c, struct search_process *s)
+{
+    struct dh_engine_control *region = dh_engine_process_region(s->control);
+    const struct dh_engine_found *f;
+    if (dh_engine_found_at(region, s->read))
+        dh_subject_add_libraries(c->terms.s, &region->progress);
+    while (!c->failed && !c->stop && (f = dh_engine_found_at(region, s->read))) {
+        struct dh_engine_found *copy = dh_found_end_copy(f, region->found_size - s->read);
+        if (!copy) {
+            s->read = region->found_size;
+            return;
+        }
+        s->read += copy->size;
+        confirm_end(c, s, copy);
+        free(copy);
+    }
+}

@@ -1,0 +1,109 @@
+/* Shared by the files of a campaign: campaign.c (goals and their budgets), campaign_goals.c (from a finding to ends,
+ * places and phases), campaign_prefixes.c (witness prefixes from recorded schedules), campaign_searches.c (search
+ * processes), campaign_ends.c (ends that they found) and campaign_confirm.c (minimising and replaying). Layer: prove.
+ */
+#ifndef DH_PROVE_CAMPAIGN_INTERNAL_H
+#define DH_PROVE_CAMPAIGN_INTERNAL_H
+
+#include "base/vec.h"
+#include "prove/campaign.h"
+#include "prove/witness_prefixes.h"
+
+#define MS 1000000ull
+#define OVERTIME (1500 * MS) /* that a process may take beyond its time */
+
+/* One search of a goal. */
+struct phase {
+    const char *strategy;
+    uint32_t flags;   /* enum dh_engine_flag */
+    unsigned percent; /* of the time */
+    unsigned bound;   /* preemptions; 0: the campaign's */
+};
+
+/* The searches for one goal. */
+struct goal_search {
+    struct dh_goal *goal; /* NULL: any defect */
+    dh_engine_marks *visible;
+    uint8_t *sides; /* per place: bit 0 for the first access of the finding, bit 1 for the others */
+    uint32_t place[2];
+    bool is_pair; /* a race at `place` */
+    uint32_t look_for;
+    const struct phase *phases;
+    size_t n_phases, next;
+    uint64_t budget_ns, began_ns;
+    uint64_t schedules;
+    const struct dh_witness_prefix *prefix; /* of its schedules, or NULL */
+    bool over;                              /* proven, or exhausted */
+    bool tried_all;                         /* exhausted */
+    bool checked_all;                       /* invisible accesses were checked, too */
+    bool bounded;                           /* within bounds only */
+};
+
+/* A search that runs. */
+struct search_process {
+    struct dh_engine_process *control;
+    const struct phase *phase;
+    struct goal_search *goal_search;
+    dh_engine_marks *visible;
+    uint64_t read; /* bytes of the found area so far */
+    uint64_t deadline_ns;
+    uint64_t counted, counted_steps;
+    uint64_t seed;
+};
+
+/* A finding that searches led to. */
+struct known_finding {
+    char id[17];
+    unsigned tries; /* schedules that were replayed */
+    bool proven;
+    struct dh_engine_found *unordered; /* the unordered pair of accesses, or NULL; owned */
+};
+
+struct campaign {
+    struct dh_campaign_terms terms;
+    struct search_process *slots;
+    unsigned running;
+    uint64_t began_ns, until_ns, job;
+    DH_VEC(struct known_finding) known;
+    uint32_t depth, threads;
+    bool failed, stop;
+    const char *strategy;
+    struct dh_err *err;
+};
+
+/* ---- campaign_searches.c ---- */
+
+bool dh_campaign_time_left(const struct campaign *c);
+struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_search *a, const struct phase *p,
+                                     uint64_t time_ns);
+/* Runs the phases until the goal or the time is over. */
+void dh_campaign_pursue(struct campaign *c, struct goal_search *a);
+void dh_campaign_end_search(struct campaign *c, struct search_process *s);
+
+/* ---- campaign_ends.c ---- */
+
+/* Reads and confirms the ends that a search has found since the last call. */
+void dh_campaign_read_ends(struct campaign *c, struct search_process *s);
+/* Places that the search made visible are visible in later searches from the start. */
+void dh_campaign_keep_visible(const struct campaign *c, const struct search_process *from);
+/* Reports unordered accesses that no schedule proved to race. */
+void dh_campaign_report_unordered(struct campaign *c);
+
+/* ---- campaign_confirm.c ---- */
+
+/* Proves the finding by the shortest schedule that replays; `doubted`: an earlier schedule did not. */
+bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const struct dh_engine_found *end,
+                         const struct dh_finding *f, bool doubted);
+
+/* ---- campaign_goals.c ---- */
+
+/* False: no search can find it; the goal says why. */
+bool dh_campaign_set_up_goal(struct campaign *c, struct dh_goal *g, struct goal_search *a);
+bool dh_campaign_skip(struct dh_goal *g, const char *why);
+
+/* ---- campaign_prefixes.c ---- */
+
+/* Searches from witness prefixes (002 §3). */
+void dh_campaign_search_prefixes(struct campaign *c, struct goal_search *a);
+
+#endif

@@ -1,0 +1,229 @@
+#include "prove/engine_process.h"
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct dh_engine_process {
+    struct dh_engine_control *region;
+    uint64_t size;
+    int file;
+    pid_t pid; /* 0: has ended */
+    int status;
+};
+
+uint64_t dh_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_ns(long ns)
+{
+    nanosleep(&(struct timespec){0, ns}, NULL);
+}
+
+/* ---- the region ---- */
+
+static void set_adversary(struct dh_engine_control *r, const struct dh_subject_start *s,
+                          const struct dh_adversary_setup *a)
+{
+    memcpy(r->job.model, a->model, sizeof r->job.model);
+    r->job.threads = a->threads;
+    if (a->judges)
+        r->job.flags |= DH_ENGINE_JUDGE;
+    if (a->marks)
+        memcpy(dh_engine_adversary(r), a->marks, s->places);
+    r->n_outcomes = a->n_outcomes < DH_ENGINE_OUTCOMES ? a->n_outcomes : DH_ENGINE_OUTCOMES;
+    r->n_foreseen = a->n_foreseen < DH_ENGINE_FORESEEN ? a->n_foreseen : DH_ENGINE_FORESEEN;
+    if (r->n_foreseen)
+        memcpy(r->foreseen, a->foreseen, r->n_foreseen * sizeof *r->foreseen);
+    r->n_elements = dh_racy_elements_export(a->elements, a->n_elements, r->elements);
+    if (r->n_outcomes)
+        memcpy(r->outcomes, a->outcomes, r->n_outcomes * sizeof *r->outcomes);
+}
+
+static bool make_region(struct dh_engine_process *c, const struct dh_subject_start *s,
+                        const struct dh_engine_request *w, struct dh_err *err)
+{
+    uint64_t found = w->found_bytes ? w->found_bytes : 16u << 20;
+    c->size = dh_engine_control_size(s->places, w->prefix_length, found);
+    c->file = memfd_create("deadheat-engine", MFD_CLOEXEC);
+    if (c->file < 0 || ftruncate(c->file, (off_t)c->size) != 0)
+        return dh_err_errno(err, "no memory for the search");
+    c->region = mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->file, 0);
+    if (c->region == MAP_FAILED) {
+        c->region = NULL;
+        return dh_err_errno(err, "no memory for the search");
+    }
+    dh_engine_control_init(c->region, s->places, w->prefix_length, found);
+    c->region->job = w->job;
+    c->region->job.prefix_length = w->prefix_length;
+    if (w->visible)
+        memcpy(dh_engine_visible(c->region), w->visible, s->places * sizeof *w->visible);
+    set_adversary(c->region, s, &w->adversary);
+    if (w->prefix_length)
+        memcpy(dh_engine_prefix(c->region), w->prefix, w->prefix_length * sizeof *w->prefix);
+    return true;
+}
+
+/* ---- in the child ---- */
+
+static void redirect(int fd, int as)
+{
+    if (fd >= 0 && fd != as)
+        dup2(fd, as);
+}
+
+static void set_up_streams(const struct dh_subject_start *s, int output)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int input = s->input ? open(s->input, O_RDONLY | O_CLOEXEC) : nothing;
+    redirect(input >= 0 ? input : nothing, 0);
+    if (output == DH_OUTPUT_INHERITED)
+        return;
+    redirect(output >= 0 ? output : nothing, 1);
+    redirect(output >= 0 ? output : nothing, 2);
+}
+
+static void set_up_environment(const struct dh_engine_process *c, const struct dh_subject_start *s, pid_t tool)
+{
+    char *path = dh_format("/proc/%d/fd/%d", (int)tool, c->file);
+    setenv("DEADHEAT_ENGINE", path, 1);
+    for (char **e = s->environment; e && *e; e++)
+        putenv(*e);
+}
+
+static void execute(const struct dh_subject_start *s)
+{
+    DH_VEC(char *) argv = {0};
+    for (const char *const *t = s->through; t && *t; t++)
+        dh_vec_push(&argv, (char *)*t);
+    if (!s->through) {
+        execv(s->variant, s->argv);
+        return;
+    }
+    dh_vec_push(&argv, (char *)s->variant);
+    for (char **a = s->argv + 1; *a; a++)
+        dh_vec_push(&argv, *a);
+    dh_vec_push(&argv, NULL);
+    execvp(argv.at[0], argv.at);
+}
+
+/* Without randomised addresses, so that a program that depends on addresses behaves alike in every run. */
+static void run_program(const struct dh_engine_process *c, const struct dh_subject_start *s, int output, pid_t tool)
+{
+    personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!s->through)
+        setpgid(0, 0);
+    if (!s->through)
+        set_up_streams(s, output);
+    set_up_environment(c, s, tool);
+    execute(s);
+    _exit(127);
+}
+
+/* ---- start and end ---- */
+
+struct dh_engine_process *dh_engine_process_start(const struct dh_subject_start *start,
+                                                  const struct dh_engine_request *work, struct dh_err *err)
+{
+    struct dh_engine_process *c = dh_xcalloc(1, sizeof *c);
+    pid_t tool = getpid();
+    c->file = -1;
+    if (!make_region(c, start, work, err)) {
+        dh_engine_process_free(c);
+        return NULL;
+    }
+    c->pid = fork();
+    if (c->pid == 0)
+        run_program(c, start, work->output, tool);
+    if (c->pid < 0) {
+        c->pid = 0;
+        dh_err_errno(err, "cannot start %s", start->variant);
+        dh_engine_process_free(c);
+        return NULL;
+    }
+    if (!start->through)
+        setpgid(c->pid, c->pid);
+    return c;
+}
+
+struct dh_engine_control *dh_engine_process_region(struct dh_engine_process *c)
+{
+    return c->region;
+}
+
+/* Kills the processes that it started. */
+static void clean_up(struct dh_engine_process *c)
+{
+    kill(-c->pid, SIGKILL);
+    c->pid = 0;
+}
+
+bool dh_engine_process_ended(struct dh_engine_process *c)
+{
+    if (c->pid && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+        clean_up(c);
+    return !c->pid;
+}
+
+void dh_engine_process_stop(struct dh_engine_process *c)
+{
+    __atomic_store_n(&c->region->stop, 1, __ATOMIC_RELAXED);
+}
+
+static void kill_now(struct dh_engine_process *c)
+{
+    if (!c->pid)
+        return;
+    kill(c->pid, SIGKILL);
+    while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+        ;
+    clean_up(c);
+}
+
+bool dh_engine_process_wait(struct dh_engine_process *c, uint64_t patience_ns)
+{
+    enum { SHORTEST = 50000, LONGEST = 4000000 };
+    uint64_t until = dh_now_ns() + patience_ns;
+    for (long ns = SHORTEST; !dh_engine_process_ended(c); ns = ns * 2 < LONGEST ? ns * 2 : LONGEST) {
+        if (dh_now_ns() > until) {
+            kill_now(c);
+            return false;
+        }
+        sleep_ns(ns);
+    }
+    return true;
+}
+
+int dh_engine_process_status(const struct dh_engine_process *c)
+{
+    return c->status;
+}
+
+void dh_engine_process_free(struct dh_engine_process *c)
+{
+    if (!c)
+        return;
+    kill_now(c);
+    if (c->region)
+        munmap(c->region, c->size);
+    if (c->file >= 0)
+        close(c->file);
+    free(c);
+}

@@ -1,0 +1,29 @@
+/* Which modules (executable, libraries) are instrumented, and which range of place numbers belongs to which. Layer:
+ * runtime. The executable numbers its places from 0; a library that joins gets a range above. Lock-free, any thread. */
+#ifndef DH_RUNTIME_CORE_INSTRUMENTED_MODULES_H
+#define DH_RUNTIME_CORE_INSTRUMENTED_MODULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Finds what the executable maps read-only. */
+void dh_modules_init(void);
+/* Is it code of the executable, or of an instrumented library? Only calls from there are the program's own. */
+bool dh_module_is_instrumented(uintptr_t code);
+/* For an instrumented library: the first number of its places. */
+uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end);
+/* The same for the library that lies there; UINT32_MAX for one that did not join. */
+uint32_t dh_module_places(uintptr_t low, uintptr_t high);
+/* Where the code of the nth instrumented library begins; 0: there is none. */
+uintptr_t dh_module_library(uint32_t n);
+/* An address of the module that the place belongs to (0 = the executable); the place as the module numbers it. */
+uintptr_t dh_module_of_place(uint32_t *place);
+
+/* What the executable maps read-only: nothing races there. */
+extern uintptr_t dh_constant_start, dh_constant_size;
+static inline __attribute__((always_inline)) bool dh_module_is_constant(uintptr_t addr)
+{
+    return addr - dh_constant_start < dh_constant_size;
+}
+
+#endif

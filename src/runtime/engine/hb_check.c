@@ -1,0 +1,219 @@
+#include "runtime/engine/hb_check.h"
+
+#include "event/site.h"
+#include "runtime/engine/adversary/adversary.h"
+#include "search/schedule_races.h"
+
+enum { EXTENSIONS = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
+
+static struct hb_check {
+    struct dh_search search; /* for its memory only */
+    struct dh_schedule_races *hb;
+    bool checks;                     /* else only the adversary needs the order */
+    uint32_t extensions[EXTENSIONS]; /* places that become visible after the schedule */
+    unsigned n_extensions;
+    /* Granules with a race: other places that access them become visible, too, since of several accesses to the same
+     * bytes in one step only one is reported. */
+    uint64_t racy[RACY];
+    unsigned n_racy;
+    /* Accesses checked in this step: the answer would be the same, as no other task runs meanwhile. */
+    struct checked {
+        uint64_t address;
+        uint32_t place, turn;
+        uint32_t what; /* size and flags */
+    } checked[CHECKED];
+} *check;
+
+static void *memory(struct dh_search *search, size_t n)
+{
+    (void)search;
+    return dh_keep_alloc(n);
+}
+
+bool dh_hb_check_init(void)
+{
+    check = dh_keep_alloc(sizeof *check);
+    if (!check)
+        return false;
+    check->checks = !(dh_engine->flags & DH_ENGINE_NO_ORDER);
+    dh_engine->sees_invisible = check->checks || dh_engine->control->job.model[0];
+    if (!check->checks)
+        return true;
+    check->search = (struct dh_search){.seed = 1, .memory = memory};
+    check->hb = dh_schedule_races_new(&check->search);
+    return check->hb;
+}
+
+void dh_hb_check_begin(void)
+{
+    if (check->hb)
+        dh_schedule_races_begin(check->hb);
+    dh_engine->order_pending = false;
+}
+
+static void extend(uint32_t place)
+{
+    for (unsigned i = 0; i < check->n_extensions; i++)
+        if (check->extensions[i] == place)
+            return;
+    if (place >= dh_engine->n_visible)
+        dh_engine->control->progress.uncovered = 1;
+    else if (check->n_extensions < EXTENSIONS)
+        check->extensions[check->n_extensions++] = place;
+}
+
+static struct dh_engine_party party_of(const struct dh_schedule_access *a)
+{
+    return (struct dh_engine_party){.thread = a->thread,
+                                    .place = a->site,
+                                    .occurrence = a->occurrence,
+                                    .size = a->size,
+                                    .object = a->address,
+                                    .kind = a->frees                    ? DH_STEP_FREE
+                                            : a->flags & DH_STEP_WRITES ? DH_STEP_WRITE
+                                                                        : DH_STEP_READ,
+                                    .flags = a->flags};
+}
+
+/* Place 0 stands for the ends of threads, which free their memory (quarantine.c). */
+static void extend_by(const struct dh_schedule_access *a)
+{
+    if (a->site || a->frees)
+        extend(a->site);
+}
+
+static uint64_t *racy_slot(uint64_t granule)
+{
+    uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
+    while (check->racy[i] && check->racy[i] != granule)
+        i = (i + 1) % RACY;
+    return &check->racy[i];
+}
+
+static void mark_racy(uint64_t address)
+{
+    uint64_t *slot = racy_slot(address >> GRANULE_SHIFT);
+    if (*slot || check->n_racy >= RACY / 2)
+        return;
+    *slot = address >> GRANULE_SHIFT;
+    check->n_racy++;
+}
+
+static void extend_if_racy(const struct dh_step *s)
+{
+    if (s->site && check->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
+        extend(s->site);
+}
+
+/* The other order of invisible accesses is not tried. */
+static void mark_uncovered(const struct dh_schedule_access *a)
+{
+    const struct dh_engine *e = dh_engine;
+    if (a->site >= e->n_visible || !(e->visible[a->site] || e->flags & DH_ENGINE_ALL_VISIBLE))
+        e->control->progress.uncovered = 1;
+}
+
+static void report_race(const struct dh_schedule_race *race)
+{
+    dh_engine->unordered_races++;
+    if (dh_adversary_is_on()) {
+        mark_uncovered(&race->first);
+        mark_uncovered(&race->second);
+    }
+    if (dh_engine->flags & DH_ENGINE_EXTEND)
+        mark_racy(race->second.address);
+    if (!race->is_new)
+        return;
+    struct dh_engine_party parties[2] = {party_of(&race->first), party_of(&race->second)};
+    dh_found_ends_record(DH_ENGINE_UNORDERED, parties, 2);
+    if (dh_engine->flags & DH_ENGINE_EXTEND) {
+        extend_by(&race->first);
+        extend_by(&race->second);
+    }
+}
+
+void dh_hb_check_executed(void)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_schedule_race race;
+    if (!e->order_pending || !e->sees_invisible)
+        return;
+    e->order_pending = false;
+    dh_adversary_executed(e->executing, &e->executed);
+    if (!check->hb)
+        return;
+    struct dh_step s = e->executed;
+    if (s.flags & DH_STEP_ATOMIC && dh_adversary_was_stale()) /* it did not synchronise with the latest write */
+        s.order = DH_ORDER_RELAXED;
+    if (dh_schedule_races_step(check->hb, e->executing, &s, &race))
+        report_race(&race);
+}
+
+static bool is_checked(const struct dh_step *s)
+{
+    uint64_t hash = (s->object + ((uint64_t)s->site << 32)) * 0x9e3779b97f4a7c15u;
+    struct checked *c = &check->checked[hash >> (64 - 13)];
+    uint32_t what = s->size << 16 | s->flags;
+    if (c->address == s->object && c->place == s->site && c->turn == dh_engine->turns && c->what == what)
+        return true;
+    *c = (struct checked){s->object, s->site, dh_engine->turns, what};
+    return false;
+}
+
+void dh_hb_check_access(const struct dh_step *s)
+{
+    struct dh_schedule_race race;
+    if (!check->checks || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
+        return;
+    dh_hb_check_executed();
+    if (s->site < dh_engine->n_visible)
+        extend_if_racy(s);
+    struct dh_schedule_access a = {.thread = dh_engine->current->index,
+                                   .site = s->site,
+                                   .size = s->size,
+                                   .address = s->object,
+                                   .flags = (uint8_t)(s->flags & (DH_STEP_WRITES | DH_STEP_ATOMIC)),
+                                   .frees = s->kind == DH_STEP_FREE};
+    if (dh_schedule_access(check->hb, &a, &race))
+        report_race(&race);
+    if (s->kind != DH_STEP_COPY || !(s->flags & DH_STEP_RANGE))
+        return;
+    a.address = s->second;
+    a.flags = 0;
+    if (dh_schedule_access(check->hb, &a, &race))
+        report_race(&race);
+}
+
+void dh_hb_check_fence(const struct dh_step *fence)
+{
+    struct dh_schedule_race race;
+    dh_hb_check_executed();
+    dh_adversary_executed(dh_engine->current->index, fence);
+    if (check->hb && dh_schedule_races_step(check->hb, dh_engine->current->index, fence, &race))
+        report_race(&race);
+}
+
+void dh_hb_check_forget(uintptr_t at, size_t size)
+{
+    if (check->checks)
+        dh_schedule_races_forget(check->hb, at, size);
+}
+
+static bool make_visible(uint32_t place)
+{
+    struct dh_engine_progress *p = &dh_engine->control->progress;
+    if (dh_engine->visible[place] || p->visible_added == DH_ENGINE_ADDED)
+        return false;
+    dh_engine->visible[place] = 1;
+    p->added[p->visible_added++] = place;
+    return true;
+}
+
+bool dh_hb_check_extend_visible(void)
+{
+    bool any = false;
+    for (unsigned i = 0; i < check->n_extensions; i++)
+        any |= make_visible(check->extensions[i]);
+    check->n_extensions = 0;
+    return any;
+}

@@ -1,9 +1,0 @@
-/* Following a recorded schedule. Layer: runtime. */
-#ifndef DH_RUNTIME_ENGINE_REPLAY_H
-#define DH_RUNTIME_ENGINE_REPLAY_H
-
-#include "runtime/engine/engine.h"
-
-extern const struct dh_strategy dh_replay_strategy;
-
-#endif

@@ -1,0 +1,150 @@
+#include "runtime/engine/schedule_ends.h"
+
+#include "runtime/core/frames.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/time.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+
+#include <stdarg.h>
+
+enum { LOST = 64, LARGEST = 1 << 30 };
+
+/* The executable, as it lies in memory. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+/* The first conditions that were signalled in this schedule while no task waited. */
+static struct lost_signals {
+    const void *at[LOST];
+    unsigned n;
+} *lost;
+
+bool dh_schedule_ends_init(void)
+{
+    lost = dh_keep_alloc(sizeof *lost);
+    return lost;
+}
+
+void dh_schedule_ends_begin(void)
+{
+    lost->n = 0;
+}
+
+void dh_schedule_ends_lost_signal(const void *condition)
+{
+    if (lost->n < LOST)
+        lost->at[lost->n++] = condition;
+}
+
+static bool was_lost(const void *condition)
+{
+    for (unsigned i = 0; i < lost->n; i++)
+        if (lost->at[i] == condition)
+            return true;
+    return false;
+}
+
+/* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A handler that is pending
+ * for a blocked task may do anything: the schedule is cut. */
+void dh_schedule_ends_blocked(void)
+{
+    struct dh_engine *e = dh_engine;
+    bool left = false, in_vain = false, handles = false;
+    for (uint32_t i = 0; i < e->n_tasks; i++) {
+        const struct dh_actor *a = &e->actors[i];
+        left |= !a->ended;
+        in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
+                   was_lost((const void *)(uintptr_t)a->step.object);
+        handles |= !a->ended && e->tasks[i].signals & ~e->tasks[i].mask;
+    }
+    e->end = handles ? DH_ENGINE_CUT : !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
+}
+
+void dh_schedule_ends_record(void)
+{
+    struct dh_engine *e = dh_engine;
+    uint32_t parties[DH_ENGINE_PARTIES], n = 0;
+    bool whole = e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_CUT; /* recorded for its decisions alone */
+    if (whole && !(e->look_for & 1u << e->end))
+        return;
+    bool stuck = e->end == DH_ENGINE_DEADLOCK || e->end == DH_ENGINE_LOST_WAKE || e->end == DH_ENGINE_HANG;
+    /* It ended after the step that it was parked at. */
+    if (!stuck && e->last < e->n_tasks)
+        e->actors[e->last].step.site = e->tasks[e->last].last_place;
+    for (uint32_t i = 0; i < e->n_tasks && n < DH_ENGINE_PARTIES; i++)
+        if (stuck ? !e->actors[i].ended : i == e->last && !whole)
+            parties[n++] = i;
+    dh_found_ends_record_tasks((enum dh_engine_end)e->end, parties, n);
+}
+
+void dh_engine_end_schedule(enum dh_engine_end how)
+{
+    struct dh_engine *e = dh_engine;
+    e->end = how;
+    e->last = e->current->index;
+    e->carrier->leave();
+    __builtin_unreachable();
+}
+
+static bool have_others(void)
+{
+    for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
+        if (&dh_engine->tasks[i] != dh_engine->current && !dh_engine->actors[i].ended)
+            return true;
+    return false;
+}
+
+void dh_engine_program_exits(int status)
+{
+    dh_engine->status = status;
+    if (have_others())
+        dh_engine_park_at(DH_STEP_EXIT, 0, NULL, NULL, NULL);
+    if (!dh_engine->carrier->is_kernel)
+        dh_engine_end_schedule(DH_ENGINE_DONE);
+    dh_engine->end = DH_ENGINE_DONE;
+    dh_engine_conclude();
+}
+
+/* No destructor runs, no buffer is written. */
+__attribute__((noreturn)) static void leave_process(int status)
+{
+    for (;;)
+        dh_kernel_call(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+void dh_engine_finish(enum dh_engine_state state)
+{
+    struct dh_engine_progress *p = &dh_engine->control->progress;
+    p->now_ns = dh_clock_monotonic_ns();
+    p->cpu_ns = dh_clock_process_cpu_ns();
+    p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic && !p->bounded &&
+                  !p->nondeterministic && !p->unfair && !p->no_memory && !p->uncovered && !p->narrowed;
+    __atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
+    leave_process(0);
+}
+
+static void copy_stack(uint64_t *out, unsigned most)
+{
+    uint32_t known = dh_frames_known(&__dh_thread);
+    for (unsigned i = 0; i < most && i < known; i++) {
+        uintptr_t at = __dh_thread.frames[known - 1 - i].return_address;
+        uintptr_t base = (uintptr_t)__ehdr_start;
+        out[i] = at > base && at < base + LARGEST ? at - base : at;
+    }
+}
+
+void dh_engine_cannot(const char *fmt, ...)
+{
+    struct dh_sink text;
+    va_list ap;
+    va_start(ap, fmt);
+    dh_sink_start(&text, -1);
+    dh_sink_vprintf(&text, fmt, ap);
+    va_end(ap);
+    text.bytes[text.n < sizeof text.bytes ? text.n : sizeof text.bytes - 1] = 0;
+    dh_text_copy(dh_engine->control->progress.text, sizeof dh_engine->control->progress.text, text.bytes);
+    if (dh_engine->current)
+        copy_stack(dh_engine->control->progress.stack, sizeof dh_engine->control->progress.stack / sizeof(uint64_t));
+    __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_CANNOT, __ATOMIC_RELEASE);
+    leave_process(0);
+}

@@ -1,0 +1,242 @@
+/* Child processes: system, popen and wait4. A command runs once; in later schedules the same command with the same
+ * input is answered from memory, as is waiting for a child from before the first thread. popen works on a file in
+ * memory: the whole output of a command that has ended, or the input of one that runs at pclose, since the progress of
+ * a concurrent child would differ from run to run. */
+#include "runtime/engine/primitives/primitives.h"
+
+#include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/file.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/syscalls.h"
+#include "runtime/interpose/real.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+enum { COMMANDS = 1024, STREAMS = 64, NO_OUTPUT = -1 };
+
+extern char **environ;
+
+static struct answers {
+    struct answer {
+        uint64_t request; /* hash of command and input, and how often it was run in the schedule */
+        long result;
+        int status;
+        int output; /* a file in memory, or NO_OUTPUT */
+    } at[COMMANDS];
+    unsigned n;
+} *answers;
+
+/* Open popen streams of this schedule. */
+static struct stream {
+    FILE *file;
+    uint64_t request;
+    const char *command; /* to be run at pclose, or NULL */
+    int status;
+} streams[STREAMS];
+
+bool dh_commands_init(void)
+{
+    answers = dh_keep_alloc(sizeof *answers);
+    return answers;
+}
+
+static uint64_t hash(uint64_t h, const void *bytes, size_t n)
+{
+    for (const unsigned char *b = bytes; n; b++, n--)
+        h = (h ^ *b) * 0x100000001b3u;
+    return h;
+}
+
+static uint64_t request_of(const char *text)
+{
+    size_t n = 0;
+    while (text[n])
+        n++;
+    return hash(0xcbf29ce484222325u, text, n) + dh_engine->commands++;
+}
+
+static const struct answer *find(uint64_t request)
+{
+    for (unsigned i = 0; i < answers->n; i++)
+        if (answers->at[i].request == request)
+            return &answers->at[i];
+    return NULL;
+}
+
+static void add_answer(struct answer a)
+{
+    if (answers->n < COMMANDS)
+        answers->at[answers->n++] = a;
+}
+
+/* ---- running ---- */
+
+static int run_command(const char *command)
+{
+    bool before = dh_syscalls_allow(true);
+    dh_engine->awaits_process = true;
+    int status = dh_real.system(command);
+    dh_engine->awaits_process = false;
+    dh_syscalls_allow(before);
+    return status;
+}
+
+static long wait_for(long child, int *status)
+{
+    long result;
+    dh_engine->awaits_process = true;
+    do
+        result = dh_kernel_call(SYS_wait4, child, (long)status, 0, 0, 0, 0);
+    while (result == -EINTR);
+    dh_engine->awaits_process = false;
+    return result;
+}
+
+/* With the file as its standard input or output; returns its wait status, or -1. */
+static int run_with(const char *command, int file, int as)
+{
+    const char *const words[] = {"sh", "-c", command, NULL};
+    posix_spawn_file_actions_t actions;
+    bool before = dh_syscalls_allow(true);
+    pid_t child;
+    int status = -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, file, as);
+    int error = posix_spawn(&child, "/bin/sh", &actions, NULL, (char **)words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error || wait_for(child, &status) < 0)
+        status = -1;
+    dh_syscalls_allow(before);
+    return status;
+}
+
+int dh_engine_system(const char *command)
+{
+    if (!command)
+        return run_command(command);
+    dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, NULL);
+    uint64_t request = request_of(command);
+    const struct answer *known = find(request);
+    if (known)
+        return known->status;
+    int status = run_command(command);
+    add_answer((struct answer){request, 0, status, NO_OUTPUT});
+    return status;
+}
+
+/* ---- streams ---- */
+
+static struct stream *stream_of(const FILE *file)
+{
+    for (unsigned i = 0; i < STREAMS; i++)
+        if (streams[i].file == file)
+            return &streams[i];
+    return NULL;
+}
+
+/* The output of the command as a file in memory. */
+static const struct answer *output_of(uint64_t request, const char *command, struct answer *room)
+{
+    const struct answer *known = find(request);
+    if (known)
+        return known;
+    int output = (int)dh_files_new_in_memory("output");
+    if (output < 0)
+        return NULL;
+    *room = (struct answer){request, 0, run_with(command, output, 1), output};
+    add_answer(*room);
+    return room;
+}
+
+static FILE *fail(int error)
+{
+    errno = error;
+    return NULL;
+}
+
+FILE *dh_engine_popen(const char *command, const char *type)
+{
+    bool reads = type[0] == 'r', writes = type[0] == 'w';
+    struct stream *s = stream_of(NULL);
+    struct answer room;
+    if (reads == writes)
+        return fail(EINVAL);
+    dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, NULL);
+    uint64_t request = request_of(command);
+    const struct answer *a = reads && s ? output_of(request, command, &room) : NULL;
+    long collected = writes && s ? dh_files_new_in_memory("input") : -1;
+    long fd = a                ? dh_files_reopen(a->output, O_RDONLY)
+              : collected >= 0 ? dh_files_reopen((int)collected, O_RDWR)
+                               : -EMFILE;
+    if (collected >= 0)
+        dh_kernel_call(SYS_close, collected, 0, 0, 0, 0, 0);
+    FILE *file = fd < 0 ? NULL : fdopen((int)fd, reads ? "r" : "w");
+    if (!file)
+        return fail(fd < 0 ? (int)-fd : ENOMEM);
+    *s = (struct stream){file, request, reads ? NULL : dh_real.strdup(command), a ? a->status : 0};
+    return file;
+}
+
+/* The input is part of the request. */
+static int run_collected(const struct stream *s)
+{
+    char buffer[4096];
+    uint64_t request = s->request;
+    int input = fileno(s->file);
+    long n, at = 0;
+    for (; (n = dh_kernel_call(SYS_pread64, input, (long)buffer, sizeof buffer, at, 0, 0)) > 0; at += n)
+        request = hash(request, buffer, (size_t)n);
+    const struct answer *known = find(request);
+    if (known)
+        return known->status;
+    dh_kernel_call(SYS_lseek, input, 0, SEEK_SET, 0, 0, 0);
+    struct answer a = {request, 0, run_with(s->command, input, 0), NO_OUTPUT};
+    add_answer(a);
+    return a.status;
+}
+
+int dh_engine_pclose(FILE *file)
+{
+    struct stream *s = file ? stream_of(file) : NULL;
+    if (!s)
+        return dh_real.pclose(file);
+    dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, NULL);
+    if (s->command) {
+        dh_real.fflush(file);
+        s->status = run_collected(s);
+        dh_real.free((void *)s->command);
+    }
+    int status = s->status;
+    *s = (struct stream){0};
+    dh_real.fclose(file);
+    return status;
+}
+
+/* ---- children from before the first thread ---- */
+
+/* A child ends once: later schedules get the first answer. */
+long dh_commands_wait4(long number, const long a[6])
+{
+    long key[3] = {a[0], a[2], dh_engine->commands++};
+    uint64_t request = hash(~0ull, key, sizeof key);
+    const struct answer *known = find(request);
+    struct answer now = {request, 0, 0, NO_OUTPUT};
+    if (!known) {
+        dh_engine->awaits_process = true;
+        do
+            now.result = dh_kernel_call(number, a[0], (long)&now.status, a[2], 0, 0, 0);
+        while (now.result == -EINTR);
+        dh_engine->awaits_process = false;
+        add_answer(now);
+        known = &now;
+    }
+    if (a[1] && known->result > 0) {
+        dh_snapshot_unprotect((uintptr_t)a[1], sizeof(int));
+        *(int *)a[1] = known->status;
+    }
+    return known->result;
+}

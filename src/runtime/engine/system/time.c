@@ -1,0 +1,184 @@
+#include "runtime/engine/system/time.h"
+
+#include "runtime/engine/primitives/primitives.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/task.h"
+#include "runtime/interpose/real.h"
+
+#include <errno.h>
+
+#define SECOND 1000000000ull
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    dh_kernel_call(SYS_clock_gettime, clock, (long)&t, 0, 0, 0, 0);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+uint64_t dh_clock_monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t dh_clock_process_cpu_ns(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Both have passed for the kernel, at which waits before the snapshot have their deadlines. */
+enum { WALL_AT_START = 1000000000, MONO_AT_START = 1 };
+
+void dh_virtual_time_start(void)
+{
+    dh_engine->started_ns = dh_clock_monotonic_ns();
+    dh_engine->wall_base_ns = WALL_AT_START * SECOND;
+    dh_engine->mono_base_ns = MONO_AT_START * SECOND;
+}
+
+void dh_virtual_time_at_snapshot(void)
+{
+    dh_engine->mono_base_ns += dh_engine->now_ns;
+    dh_engine->wall_base_ns += dh_engine->now_ns;
+    dh_engine->now_ns = 0;
+}
+
+/* Before the snapshot sleeping takes real time, and a thread that waits for a time must see it pass; whole seconds
+ * only, since run times differ from run to run. */
+static void catch_up(void)
+{
+    uint64_t real = dh_clock_monotonic_ns() - dh_engine->started_ns;
+    dh_virtual_time_advance(real - real % SECOND);
+}
+
+static bool is_wall(clockid_t clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+}
+
+uint64_t dh_virtual_time_of(clockid_t clock, const struct timespec *until)
+{
+    uint64_t base = is_wall(clock) ? dh_engine->wall_base_ns : dh_engine->mono_base_ns;
+    uint64_t at = until->tv_sec < 0 ? 0 : (uint64_t)until->tv_sec * SECOND + (uint64_t)until->tv_nsec;
+    return at > base ? at - base : 0;
+}
+
+void dh_virtual_time_advance(uint64_t until)
+{
+    if (until > dh_engine->now_ns)
+        dh_engine->now_ns = until;
+}
+
+/* ---- clocks and sleeping ---- */
+
+enum { TICK = 10000 }; /* nanoseconds per reading: a loop that polls the clock ends */
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / SECOND), (long)(ns % SECOND)};
+}
+
+int dh_engine_clock_gettime(clockid_t clock, struct timespec *out)
+{
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME_COARSE &&
+        clock != CLOCK_MONOTONIC_COARSE && clock != CLOCK_MONOTONIC_RAW && clock != CLOCK_BOOTTIME &&
+        clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_TAI)
+        return dh_real.clock_gettime(clock, out);
+    bool used = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+    uint64_t base = used ? 0 : is_wall(clock) ? dh_engine->wall_base_ns : dh_engine->mono_base_ns;
+    dh_engine->now_ns += TICK;
+    if (!dh_engine_on)
+        catch_up();
+    *out = timespec_of(base + dh_engine->now_ns);
+    return 0;
+}
+
+int dh_engine_gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+    struct timespec t;
+    (void)zone;
+    dh_engine_clock_gettime(CLOCK_REALTIME, &t);
+    *out = (struct timeval){t.tv_sec, t.tv_nsec / 1000};
+    return 0;
+}
+
+time_t dh_engine_time(time_t *out)
+{
+    struct timespec t;
+    dh_engine_clock_gettime(CLOCK_REALTIME, &t);
+    if (out)
+        *out = t.tv_sec;
+    return t.tv_sec;
+}
+
+clock_t dh_engine_clock(void)
+{
+    struct timespec t;
+    dh_engine_clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * CLOCKS_PER_SEC + t.tv_nsec / (long)(SECOND / CLOCKS_PER_SEC);
+}
+
+int dh_engine_timespec_get(struct timespec *out, int base)
+{
+    if (base != TIME_UTC)
+        return 0;
+    dh_engine_clock_gettime(CLOCK_REALTIME, out);
+    return base;
+}
+
+/* Other threads may be arbitrarily slow: a sleeping task is always enabled. */
+static int sleep_until(uint64_t deadline)
+{
+    dh_task_cancel_point();
+    dh_engine_park_at(DH_STEP_SLEEP, 0, NULL, NULL, NULL);
+    dh_virtual_time_advance(deadline);
+    dh_task_cancel_point();
+    return 0;
+}
+
+static uint64_t from_now(const struct timespec *t)
+{
+    return dh_engine->now_ns + (t->tv_sec < 0 ? 0 : (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec);
+}
+
+int dh_engine_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
+{
+    (void)left;
+    if (!dh_timespec_is_valid(time) || time->tv_sec < 0)
+        return EINVAL;
+    return sleep_until(flags & TIMER_ABSTIME ? dh_virtual_time_of(clock, time) : from_now(time));
+}
+
+int dh_engine_nanosleep(const struct timespec *time, struct timespec *left)
+{
+    int error = dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
+    if (error)
+        errno = error;
+    return error ? -1 : 0;
+}
+
+int dh_engine_usleep(useconds_t time)
+{
+    return sleep_until(dh_engine->now_ns + time * 1000ull);
+}
+
+unsigned dh_engine_sleep(unsigned time)
+{
+    return (unsigned)sleep_until(dh_engine->now_ns + time * SECOND);
+}
+
+int dh_engine_thrd_sleep(const struct timespec *time, struct timespec *left)
+{
+    return dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, left) ? -2 : 0;
+}
+
+int dh_engine_sched_yield(void)
+{
+    dh_engine_park_at(DH_STEP_YIELD, 0, NULL, NULL, NULL);
+    return 0;
+}
+
+void dh_engine_thrd_yield(void)
+{
+    dh_engine_sched_yield();
+}

@@ -1,0 +1,63 @@
+/* Shadow memory of a schedule: for each granule of eight bytes the accesses that no later one stands for, in a hash
+ * table of its own, as it is KEEP memory. Layer: search, part of schedule_races.h. */
+#ifndef DH_SEARCH_SHADOW_H
+#define DH_SEARCH_SHADOW_H
+
+#include "event/happens_before.h"
+#include "search/grow.h"
+#include "search/schedule_races.h"
+
+struct dh_shadow_cell {
+    uint32_t clock;
+    uint16_t thread;
+    uint8_t mask;  /* of the bytes; 0: empty */
+    uint8_t flags; /* as dh_schedule_access; SHADOW_FREES */
+    uint32_t site, occurrence;
+};
+
+enum { DH_SHADOW_FREES = 1 << 7, DH_SHADOW_CELLS = 3, DH_SHADOW_OVERFLOW_CELLS = 7 };
+
+struct dh_shadow_granule {
+    uint64_t key;
+    uint32_t generation;
+    uint32_t more; /* index + 1 of more cells */
+    struct dh_shadow_cell cell[DH_SHADOW_CELLS];
+};
+
+struct dh_shadow_overflow {
+    struct dh_shadow_cell cell[DH_SHADOW_OVERFLOW_CELLS];
+    uint32_t more;
+};
+
+struct dh_shadow {
+    struct dh_search *search;
+    struct dh_shadow_granule *granule;
+    uint32_t granule_room, used;
+    struct dh_shadow_overflow *overflow;
+    uint32_t overflow_room, overflows;
+    uint32_t generation;
+};
+
+static inline uint32_t dh_shadow_home(const struct dh_shadow *s, uint64_t granule)
+{
+    return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> 32) & (s->granule_room - 1);
+}
+
+bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search);
+void dh_shadow_begin(struct dh_shadow *s);
+/* Checks an access of one granule and records it; `me` with clock, thread, mask, flags, site. True: it races with
+ * `raced`. */
+bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me,
+                      const struct dh_hb_clock *known, struct dh_shadow_cell *raced);
+/* Quick: no other access is recorded, and the thread made the same or a stronger one in this epoch. */
+static inline bool dh_shadow_is_known(const struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me)
+{
+    const struct dh_shadow_granule *g = &s->granule[dh_shadow_home(s, granule)];
+    const struct dh_shadow_cell *c = g->cell;
+    return g->key == granule && g->generation == s->generation && c->clock == me->clock && c->thread == me->thread &&
+           !(me->mask & ~c->mask) && !c[1].mask && !c[2].mask && !g->more &&
+           !(me->flags & ~c->flags & (DH_STEP_WRITES | DH_SHADOW_FREES)) && !(c->flags & ~me->flags & DH_STEP_ATOMIC);
+}
+void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask);
+
+#endif
