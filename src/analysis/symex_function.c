@@ -298,7 +298,7 @@ static void step_successors(struct dh_symex_step *t, struct dh_state *in, bool *
     const struct dh_program *p = t->w->program;
     const struct dh_cfg *cfg = dh_symex_cfg(t->w, t->f->function);
     const struct dh_basic_block *b = &p->blocks.at[cfg->first + t->block];
-    bool ignored;
+    bool ignored = false;
     if (t->i->op == DH_I_RETURN || t->i->op == DH_I_THROW)
         dh_state_merge(t->i->op == DH_I_RETURN ? &t->f->out : &t->f->thrown, t->s, &ignored);
     for (uint32_t n = 0; n < b->n_succs; n++) {
@@ -318,7 +318,7 @@ static void step_successors(struct dh_symex_step *t, struct dh_state *in, bool *
 static void step_exceptions(struct dh_symex_step *t, struct dh_state *caught, const struct dh_inst *end,
                             bool after_call)
 {
-    bool ignored;
+    bool ignored = false;
     if (dh_inst_class(t->i) == DH_CLASS_CALL)
         dh_state_merge(end->op == DH_I_UNWINDS ? caught : &t->f->thrown, &t->thrown, &ignored);
     /* Libraries may throw what their models do not say: in strict execution every handler is reached. */
