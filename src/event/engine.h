@@ -77,6 +77,7 @@ enum dh_engine_flag {
     DH_ENGINE_COLLECT = 1 << 14,      /* exit statuses and outputs are added to `outcomes` */
     DH_ENGINE_JUDGE = 1 << 15,        /* and compared: what they do not have is an end of its own, WRONG */
     DH_ENGINE_SYSTEMATIC = 1 << 16,   /* the strategy chooses among the values of a load, not the heuristic */
+    DH_ENGINE_FRESH = 1 << 20, /* each schedule in a fresh process, where what cannot be undone is done for real */
     DH_ENGINE_INLINE = 1 << 17, /* loads at adversarial places that are not visible are served, too: not replayed */
 };
 
@@ -315,7 +316,8 @@ struct dh_engine_progress {
      * adversarial loads and giving way: who looks again and again waits, and does nothing. */
     uint64_t works[DH_ENGINE_WORKS];
     uint64_t n_works;
-    uint64_t reserved[5];
+    uint64_t irrevocable; /* CANNOT: because of a call that cannot be undone; FRESH can host it */
+    uint64_t reserved[4];
 };
 
 struct dh_engine_control {

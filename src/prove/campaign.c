@@ -157,6 +157,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
 void dh_campaign_result_release(struct dh_campaign_result *r)
 {
     free(r->cannot);
+    free(r->fresh);
     free(r->bounds);
     *r = (struct dh_campaign_result){0};
 }
@@ -174,6 +175,8 @@ void dh_campaign_summary(struct dh_str *out, const struct dh_campaign_result *r,
     if (r->traces)
         dh_str_addf(out, "; %u beginning%s from %u trace%s", r->prefixes, r->prefixes == 1 ? "" : "s", r->traces,
                     r->traces == 1 ? "" : "s");
+    if (r->fresh)
+        dh_str_addf(out, "; each schedule in a fresh process, since %s cannot be undone", r->fresh);
     if (r->unconfirmed)
         dh_str_addf(out, "; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
     if (r->interrupted)

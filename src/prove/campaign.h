@@ -85,6 +85,7 @@ struct dh_campaign_result {
     bool no_threads; /* the program created none */
     bool interrupted;
     char *cannot; /* why nothing can be explored, or NULL */
+    char *fresh;  /* the call because of which each schedule had a fresh process, or NULL */
     char *bounds; /* what was tried, as text */
 };
 

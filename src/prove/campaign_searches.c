@@ -149,6 +149,16 @@ static void keep_cannot(struct campaign *c, const char *text)
     free(words);
 }
 
+/* What cannot be undone is done for real, in a fresh process for each schedule. */
+static bool takes_second_way(struct campaign *c, const struct dh_engine_control *r)
+{
+    if (!r->progress.irrevocable || c->terms.s->start.fresh)
+        return false;
+    c->terms.s->start.fresh = true;
+    c->terms.out->fresh = dh_subject_explain_places(c->terms.s, r->progress.text);
+    return true;
+}
+
 /* Were schedules cut at the limit of depth? */
 static bool reached_depth(const struct dh_engine_control *r)
 {
@@ -176,7 +186,10 @@ static void take_final_state(struct campaign *c, struct search_process *s)
         c->terms.out->no_threads = a->over = true;
         break;
     case DH_ENGINE_CANNOT:
-        keep_cannot(c, text[0] ? text : "no reason is known");
+        if (takes_second_way(c, r))
+            a->next -= a->next > 0;
+        else
+            keep_cannot(c, text[0] ? text : "no reason is known");
         break;
     case DH_ENGINE_STARTING:
         keep_cannot(c, "the program ended before the engine was ready");

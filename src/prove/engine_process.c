@@ -72,6 +72,7 @@ static bool make_region(struct dh_engine_process *c, const struct dh_subject_sta
     dh_engine_control_init(c->region, s->places, w->prefix_length, found);
     c->region->job = w->job;
     c->region->job.prefix_length = w->prefix_length;
+    c->region->job.flags |= s->fresh ? DH_ENGINE_FRESH : 0u;
     if (w->visible)
         memcpy(dh_engine_visible(c->region), w->visible, s->places * sizeof *w->visible);
     set_adversary(c->region, s, &w->adversary);

@@ -19,6 +19,7 @@ struct dh_subject_start {
     uint32_t places;    /* of the variant */
     const char *const
         *through; /* command before the program, such as a debugger, which inherits our streams; NULL: none */
+    bool fresh; /* each schedule in a fresh process: it does what cannot be undone */
 };
 
 /* Adversarial memory: the places and model of stale values, and the outcomes that are right. */

@@ -182,6 +182,7 @@ void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *sch
     out->status = end->status;
     out->threads = end->threads;
     out->spurious = schedule->flags & DH_ENGINE_SPURIOUS;
+    out->fresh = s->start.fresh;
     out->all_visible = schedule->flags & DH_ENGINE_ALL_VISIBLE;
     add_start(s, out);
     for (uint32_t i = 0; !out->all_visible && i < s->start.places; i++)
@@ -357,6 +358,7 @@ static bool resolve_end(struct dh_subject *s, const struct dh_witness *w, struct
 bool dh_subject_resolve_witness(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
                                 struct dh_err *err)
 {
+    s->start.fresh = w->fresh;
     *out = (struct dh_resolved_witness){.flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) |
                                                  (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u)};
     return same_build(s, w, err) && same_inputs(w, err) && resolve_visible(s, w, out, err) &&

@@ -185,6 +185,8 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
     dh_str_addf(out, "threads %u\n", w->threads);
     if (w->spurious)
         dh_str_add(out, "spurious\n");
+    if (w->fresh)
+        dh_str_add(out, "fresh\n");
     if (w->all_visible)
         dh_str_add(out, "all-visible\n");
     dh_str_addf(out, "visible-set %s\n", hash);
@@ -378,6 +380,12 @@ static bool on_spurious(struct parse *p, const char *v)
     return !*v || refuse(p, "'spurious' stands alone");
 }
 
+static bool on_fresh(struct parse *p, const char *v)
+{
+    p->w->fresh = true;
+    return !*v || refuse(p, "'fresh' stands alone");
+}
+
 static bool on_all_visible(struct parse *p, const char *v)
 {
     p->w->all_visible = true;
@@ -547,6 +555,7 @@ static const struct key {
     {"threads", on_threads, ONCE | NEEDED},
     {"spurious", on_spurious, ONCE},
     {"all-visible", on_all_visible, ONCE},
+    {"fresh", on_fresh, ONCE},
     {"visible-set", on_visible_set, ONCE | NEEDED},
     {"visible", on_visible, 0},
     {"section", on_section, 0},

@@ -61,6 +61,7 @@ struct dh_witness {
     uint32_t threads;
     bool spurious;                     /* spurious wakeups */
     bool all_visible;                  /* every access is a step */
+    bool fresh;                        /* what cannot be undone is done for real */
     char *model;                       /* memory model of the alternatives of loads; "" for none */
     struct dh_witness_outcome outcome; /* of a wrong result */
     char *visible_hash;

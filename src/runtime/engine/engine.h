@@ -72,6 +72,13 @@ struct dh_task {
         bool recurs; /* the state came back */
     } livelock;
     bool may_spin;                 /* `spin` has entries */
+    struct dh_kernel_wait { /* serial threads: a call that the kernel performs while others go on */
+        long number;
+        const long *arguments; /* NULL: none */
+        long result;
+        uint32_t returned; /* futex word */
+        bool waited;       /* the engine gave it time to return */
+    } call;
     __pthread_unwind_buf_t unwind; /* target of pthread_exit and cancellation */
 };
 
@@ -178,6 +185,8 @@ static inline uint64_t dh_engine_work(const struct dh_engine *e)
 void dh_engine_begin(const struct dh_step *create);
 /* The main loop, on the engine's stack; ends with the process. */
 void dh_engine_loop(void);
+/* Once for a search. */
+void dh_engine_start_strategy(void);
 /* Discards all the strategy knows and starts it again. */
 void dh_engine_restart_strategy(void);
 /* The search is over: ends the process. */

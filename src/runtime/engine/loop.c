@@ -6,11 +6,13 @@
 #include "runtime/engine/adversary/drains.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
+#include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/hb_check.h"
 #include "runtime/engine/livelock.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/quarantine.h"
 #include "runtime/engine/schedule_ends.h"
+#include "runtime/engine/serial_threads.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
@@ -207,6 +209,8 @@ static void run_schedule(struct dh_engine *e)
 {
     while (e->end == DH_ENGINE_NO_END) {
         if (!update_enabled(e)) {
+            if (dh_serial_threads_await_kernel())
+                continue;
             dh_schedule_ends_blocked();
             return;
         }
@@ -322,6 +326,21 @@ static enum dh_engine_state final_state(const struct dh_engine *e)
                                                       : DH_ENGINE_REPLAYED;
 }
 
+/* Serial threads: the one schedule of the process is over. */
+static void conclude_process(struct dh_engine *e)
+{
+    struct dh_engine_progress *p = &e->control->progress;
+    p->now_ns = dh_clock_monotonic_ns();
+    p->cpu_ns = dh_clock_process_cpu_ns();
+    if (!dh_fresh_processes_search()) {
+        __atomic_store_n(&p->state, final_state(e), __ATOMIC_RELEASE);
+        return;
+    }
+    report_statistics(e);
+    if (dh_hb_check_extend_visible())
+        dh_engine_restart_strategy();
+}
+
 /* In the task that ends the process, while the engine waits. */
 void dh_engine_conclude(void)
 {
@@ -332,9 +351,7 @@ void dh_engine_conclude(void)
     e->last = e->current ? e->current->index : UINT32_MAX;
     end_schedule(e);
     p->status = e->signal ? -e->signal : e->status;
-    p->now_ns = dh_clock_monotonic_ns();
-    p->cpu_ns = dh_clock_process_cpu_ns();
-    __atomic_store_n(&p->state, final_state(e), __ATOMIC_RELEASE);
+    conclude_process(e);
     dh_engine_on = false;
     dh_syscalls_allow(true);
 }
@@ -365,6 +382,10 @@ static void run_here(struct dh_engine *e)
 {
     run_schedule(e);
     end_schedule(e);
+    if (e->carrier->is_kernel && dh_fresh_processes_search()) {
+        conclude_process(e);
+        dh_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+    }
     if (e->carrier->is_kernel)
         dh_engine_finish(final_state(e));
     dh_undo_all();
@@ -376,14 +397,16 @@ void dh_engine_loop(void)
 {
     struct dh_engine *e = dh_engine;
     struct dh_engine_progress *p = &e->control->progress;
-    p->begun_ns = dh_clock_monotonic_ns();
-    if (!e->carrier->is_kernel)
+    if (!e->carrier->is_kernel) {
+        p->begun_ns = dh_clock_monotonic_ns();
         dh_watchdog_begin();
+    }
     bool forks = e->flags & DH_ENGINE_FORK && !e->carrier->is_kernel;
     if (!forks && !e->carrier->is_kernel && !dh_snapshot_take((uintptr_t)e->tasks[0].sp))
         dh_engine_cannot("no memory for the snapshot");
     e->first_task = e->tasks[0];
-    p->begun_ns = p->now_ns = dh_clock_monotonic_ns();
+    if (!dh_fresh_processes_search())
+        p->begun_ns = p->now_ns = dh_clock_monotonic_ns();
     __atomic_store_n(&p->state, DH_ENGINE_RUNNING, __ATOMIC_RELEASE);
     for (;;) {
         if (!e->strategy->begin(e->strategy_self)) {

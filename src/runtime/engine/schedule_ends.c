@@ -45,7 +45,7 @@ static bool was_lost(const void *condition)
 }
 
 /* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A handler that is pending
- * for a blocked task may do anything: the schedule is cut. */
+ * for a blocked task, and a call that the kernel has not returned from, may do anything: the schedule is cut. */
 void dh_schedule_ends_blocked(void)
 {
     struct dh_engine *e = dh_engine;
@@ -55,7 +55,7 @@ void dh_schedule_ends_blocked(void)
         left |= !a->ended;
         in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
                    was_lost((const void *)(uintptr_t)a->step.object);
-        handles |= !a->ended && e->tasks[i].signals & ~e->tasks[i].mask;
+        handles |= !a->ended && (e->tasks[i].signals & ~e->tasks[i].mask || e->tasks[i].call.arguments);
     }
     e->end = handles ? DH_ENGINE_CUT : !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
 }

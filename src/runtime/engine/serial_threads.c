@@ -16,6 +16,8 @@
 #include <time.h>
 
 enum { ENGINE_STACK = 1 << 20 };
+#define SECOND 1000000000ull
+#define SOON_NS 2000000ull
 
 static void let_run(uint32_t *word)
 {
@@ -68,12 +70,69 @@ static void resume(struct dh_task *t)
     dh_engine->current = NULL;
 }
 
+/* Without the turn: others go on meanwhile. */
+static void perform_call(struct dh_kernel_wait *c)
+{
+    const long *a = c->arguments;
+    c->result = dh_kernel_call(c->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    let_run(&c->returned);
+}
+
 static void park(struct dh_task *t)
 {
-    if (dh_engine_replay_continues(t))
+    if (!t->call.arguments && dh_engine_replay_continues(t))
         return;
     let_run(&dh_engine->may_run);
+    if (t->call.arguments)
+        perform_call(&t->call);
     await(&t->may_run);
+}
+
+/* ---- calls that the kernel performs for real ---- */
+
+static bool has_returned(const struct dh_kernel_wait *c)
+{
+    return __atomic_load_n(&c->returned, __ATOMIC_ACQUIRE);
+}
+
+static bool await_return(const struct dh_kernel_wait *c, uint64_t limit_ns)
+{
+    struct timespec left = {(time_t)(limit_ns / SECOND), (long)(limit_ns % SECOND)};
+    while (!has_returned(c))
+        if (dh_kernel_call(SYS_futex, (long)&c->returned, FUTEX_WAIT_PRIVATE, 0, (long)&left, 0, 0) == -ETIMEDOUT)
+            return has_returned(c);
+    return true;
+}
+
+/* What returns soon counts as returned at once, so that the schedule does not depend on the machine's load; a replay
+ * waits for what the witness had. */
+static uint32_t when_returned(const struct dh_task *t)
+{
+    struct dh_kernel_wait *c = &((struct dh_task *)t)->call;
+    bool replays = dh_engine->control->job.mode == DH_ENGINE_REPLAY;
+    if (!c->waited && !has_returned(c))
+        await_return(c, replays ? dh_watchdog_limit_ns() : SOON_NS);
+    c->waited = true;
+    return has_returned(c);
+}
+
+long dh_serial_threads_call(long number, const long a[6])
+{
+    struct dh_task *t = dh_engine->current;
+    t->call = (struct dh_kernel_wait){.number = number, .arguments = a};
+    dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, when_returned);
+    t->call.arguments = NULL;
+    return t->call.result;
+}
+
+bool dh_serial_threads_await_kernel(void)
+{
+    uint64_t limit = dh_watchdog_limit_ns();
+    for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
+        if (!dh_engine->actors[i].ended && dh_engine->tasks[i].call.arguments &&
+            await_return(&dh_engine->tasks[i].call, limit))
+            return true;
+    return false;
 }
 
 /* A thread that ended goes on to libc's own end of it; all others stop for ever. */

@@ -8,6 +8,7 @@
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
+#include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/hb_check.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/quarantine.h"
@@ -112,7 +113,7 @@ void dh_engine_start(void)
         dh_print_stderr("deadheat: DEADHEAT_ENGINE=%s is no control region of this version\n", where);
         dh_sys_exit_group(3);
     }
-    if (!dh_keep_init(&e, control->job.flags & DH_ENGINE_FORK)) {
+    if (!dh_keep_init(&e, control->job.flags & (DH_ENGINE_FORK | DH_ENGINE_FRESH))) {
         dh_print_stderr("deadheat: no memory for the engine\n");
         dh_sys_exit_group(3);
     }
@@ -137,6 +138,8 @@ void dh_engine_start(void)
     dh_racy_elements_start(control->elements, control->n_elements);
     dh_real.on_exit(at_exit, NULL);
     __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
+    if (dh_fresh_processes_search())
+        dh_fresh_processes_serve();
 }
 
 /* ---- before the first thread ---- */
@@ -172,8 +175,9 @@ static struct dh_choice *prefix_choices(struct dh_engine *e)
     return out;
 }
 
-static void start_strategy(struct dh_engine *e)
+void dh_engine_start_strategy(void)
 {
+    struct dh_engine *e = dh_engine;
     const struct dh_engine_job *job = &e->control->job;
     struct dh_search *s = &e->search;
     char name[sizeof job->strategy + 1];
@@ -212,7 +216,7 @@ void dh_engine_restart_strategy(void)
     struct dh_engine *e = dh_engine;
     size_t used = (size_t)(e->search_next - e->search_memory + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
     dh_kernel_call(SYS_madvise, (long)e->search_memory, (long)used,
-                   e->flags & DH_ENGINE_FORK ? MADV_REMOVE : MADV_DONTNEED, 0, 0, 0);
+                   e->flags & (DH_ENGINE_FORK | DH_ENGINE_FRESH) ? MADV_REMOVE : MADV_DONTNEED, 0, 0, 0);
     e->search_next = e->search_memory;
     e->search.statistics = (struct dh_search_statistics){0};
     e->control->progress.restarts++;
@@ -241,7 +245,7 @@ static void settle_libc(void)
 
 static const struct dh_engine_carrier_ops *choose_carrier(const struct dh_engine_job *job)
 {
-    if (job->mode == DH_ENGINE_REPLAY || job->carrier == DH_ENGINE_KERNEL_THREADS)
+    if (job->mode == DH_ENGINE_REPLAY || job->carrier == DH_ENGINE_KERNEL_THREADS || job->flags & DH_ENGINE_FRESH)
         return &dh_serial_threads;
     if (dh_tls_prepare() && dh_tls_works())
         return &dh_coroutines;
@@ -284,7 +288,8 @@ void dh_engine_begin(const struct dh_step *create)
     e->heuristic_picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
     if (!dh_hb_check_init() || !dh_adversary_init())
         dh_engine_cannot("no memory");
-    start_strategy(e);
+    if (!dh_fresh_processes_search())
+        dh_engine_start_strategy();
     dh_virtual_time_at_snapshot();
     dh_mappings_begin();
     if (!dh_signals_begin())

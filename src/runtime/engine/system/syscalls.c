@@ -1,9 +1,11 @@
 #include "runtime/engine/system/syscalls.h"
 
 #include "runtime/core/start.h"
+#include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/primitives/futex.h"
 #include "runtime/engine/primitives/primitives.h"
+#include "runtime/engine/serial_threads.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/event.h"
 #include "runtime/engine/system/file.h"
@@ -77,6 +79,7 @@ long dh_syscalls_cannot(long number)
     const struct dh_task *t = dh_engine->current;
     uint32_t announced = t ? dh_engine_call_place() : 0;
     const char *name = name_of(number);
+    dh_engine->control->progress.irrevocable = 1;
     if (name)
         dh_engine_cannot("%s at place %u", name, announced ? announced : t ? t->last_place : 0);
     dh_engine_cannot("system call %d at place %u", (int)number, announced ? announced : t ? t->last_place : 0);
@@ -223,7 +226,8 @@ static long reads(long number, const long a[6])
 
 static long cannot(long number, const long a[6])
 {
-    (void)a;
+    if (dh_fresh_processes_on())
+        return dh_serial_threads_call(number, a);
     return dh_syscalls_cannot(number);
 }
 
