@@ -306,6 +306,7 @@ static int prove_with(const struct dh_parsed *parsed)
         return code;
     p.quiet = dh_option_given(parsed, "quiet");
     p.whole = dh_option_given(parsed, "whole");
+    p.subject.start.fresh = dh_option_given(parsed, "fresh");
     code = prove_subject(&p);
     dh_subject_release(&p.subject);
     free(p.marks);
@@ -339,6 +340,8 @@ static const struct dh_option options[] = {
      "sections that are meant to be atomic (docs/formats/sections.md): schedules that no serial one equals are looked "
      "for, too"},
     DH_HEAL_OPTIONS,
+    {"fresh", DH_OPTION_FLAG, NULL, NULL,
+     "each schedule in a fresh process, where the kernel does what cannot be undone; chosen by itself where that is needed"},
     {"spurious", DH_OPTION_FLAG, NULL, NULL, "waits for conditions may also end by themselves, as they may"},
     {"as-found", DH_OPTION_FLAG, NULL, NULL,
      "witnesses are kept as they were found, not with the fewest context switches"},

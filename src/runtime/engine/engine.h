@@ -79,6 +79,7 @@ struct dh_task {
         uint32_t returned; /* futex word */
         bool waited;       /* the engine gave it time to return */
     } call;
+    void *refused[5];              /* where a call that is refused is made for real */
     __pthread_unwind_buf_t unwind; /* target of pthread_exit and cancellation */
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/engine/schedule_ends.h"
 
 #include "runtime/core/frames.h"
+#include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/platform/bytes.h"
@@ -117,7 +118,7 @@ void dh_engine_finish(enum dh_engine_state state)
     struct dh_engine_progress *p = &dh_engine->control->progress;
     p->now_ns = dh_clock_monotonic_ns();
     p->cpu_ns = dh_clock_process_cpu_ns();
-    p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic && !p->bounded &&
+    p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic && !dh_fresh_processes_on() && !p->bounded &&
                   !p->nondeterministic && !p->unfair && !p->no_memory && !p->uncovered && !p->narrowed;
     __atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
     leave_process(0);
