@@ -12,7 +12,6 @@
 #include "runtime/engine/quarantine.h"
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/snapshot.h"
-#include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
 #include "runtime/engine/system/signal.h"
@@ -56,7 +55,6 @@ static void begin_schedule(struct dh_engine *e)
     dh_quarantine_begin();
     dh_hb_check_begin();
     dh_adversary_begin();
-    dh_files_begin();
     e->random_state = e->control->job.seed;
     e->running = true;
 }

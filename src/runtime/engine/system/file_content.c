@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 enum { SLOTS = 1024, RANGES = 32, BUFFER = 1 << 18, OURS = 1024, WITHOUT_LIMIT = 700, DEVICES = 8, UNIT = 512 };
 

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 enum { PIECES = 64 };
 
@@ -138,12 +139,31 @@ static long write_output(const struct dh_open_file *f, long number, const long a
     return dh_syscalls_pass_through(number, to_real);
 }
 
+/* No file of the layer: what leaves the process is discarded. */
+static long write_foreign(long number, const long a[6])
+{
+    struct transfer t = {0};
+    struct stat s;
+    long fd = a[0], known = dh_kernel_call(SYS_fstat, fd, (long)&s, 0, 0, 0, 0);
+    if (known < 0 || dh_files_is_own(fd))
+        return -EBADF;
+    bool output = fd == 1 || fd == 2, kernel = dh_engine->carrier->is_kernel;
+    if (kernel || dh_files_is_new((int)fd) || (output && dh_engine->flags & DH_ENGINE_OUTPUT))
+        return dh_syscalls_pass_through(number, a);
+    if (!output && !S_ISCHR(s.st_mode) && dh_descriptors_replace(fd))
+        return dh_syscalls_pass_through(number, a);
+    if (!output && !S_ISCHR(s.st_mode) && !S_ISFIFO(s.st_mode))
+        return dh_syscalls_cannot(number);
+    long result = parse(number, a, &t);
+    return result < 0 ? result : t.size;
+}
+
 long dh_files_write(long number, const long a[6])
 {
     struct transfer t = {0};
     struct dh_open_file *f = dh_content_step((int)a[0], true);
     if (!f)
-        return dh_syscalls_pass_through(number, a);
+        return write_foreign(number, a);
     if (!dh_open_file_writes(f))
         return -EBADF;
     long result = parse(number, a, &t);

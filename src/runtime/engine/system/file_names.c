@@ -4,6 +4,7 @@
 #include "runtime/engine/system/directory_listing.h"
 #include "runtime/engine/system/file_content.h"
 #include "runtime/engine/system/file_steps.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/user_memory.h"
 #include "runtime/platform/bytes.h"

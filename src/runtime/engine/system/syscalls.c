@@ -5,6 +5,7 @@
 #include "runtime/engine/primitives/futex.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/directory_listing.h"
 #include "runtime/engine/system/event.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
@@ -84,14 +85,12 @@ long dh_syscalls_cannot(long number)
 
 static long close_fd(long number, const long a[6])
 {
-    (void)number;
-    return dh_files_close(a);
+    return dh_files_close(number, a);
 }
 
 static long fcntl_fd(long number, const long a[6])
 {
-    (void)number;
-    return dh_files_fcntl(a);
+    return dh_files_fcntl(number, a);
 }
 
 static long make_pipe(long number, const long a[6])
@@ -198,15 +197,6 @@ static long thread_id(long number, const long a[6])
     return dh_engine->current->tid;
 }
 
-static long truncates(long number, const long a[6])
-{
-    if (dh_files_is_new((int)a[0]))
-        return dh_syscalls_pass_through(number, a);
-    long nothing_written[6] = {a[0], 0, 0};
-    long result = dh_files_write(SYS_write, nothing_written);
-    return result < 0 ? result : dh_syscalls_pass_through(number, a);
-}
-
 /* Sockets of this schedule are closed after it. */
 static long sends(long number, const long a[6])
 {
@@ -215,10 +205,12 @@ static long sends(long number, const long a[6])
 
 static long reads(long number, const long a[6])
 {
+    if (dh_files_serves(a[0]))
+        return dh_files_read(number, a);
     if (!dh_engine->carrier->is_kernel && !dh_descriptors_replace(a[0]))
         dh_syscalls_cannot(number);
     dh_wait_until_readable((int)a[0]);
-    return dh_engine->carrier->is_kernel ? dh_syscalls_pass_through(number, a) : dh_files_read_or_seek(number, a);
+    return dh_syscalls_pass_through(number, a);
 }
 
 static long cannot(long number, const long a[6])
@@ -251,7 +243,7 @@ static bool begins_process(long number)
     return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
 }
 
-static long perform(long number, const long a[6])
+long dh_syscalls_perform(long number, const long a[6])
 {
     bool kernel = dh_engine->carrier->is_kernel;
     if (dh_engine->current)
@@ -281,5 +273,5 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
         r[REG_RAX] = info->si_syscall;
         return;
     }
-    r[REG_RAX] = perform(info->si_syscall, arguments);
+    r[REG_RAX] = dh_syscalls_perform(info->si_syscall, arguments);
 }
