@@ -220,7 +220,8 @@ static bool depend_by_io(const struct dh_step *a, const struct dh_step *b)
         return true;
     if (either & DH_IO_NUMBERS && a->second && a->second == b->second)
         return true;
-    if ((a->order & DH_IO_CHANGES && b->order & DH_IO_WATCHES) || (b->order & DH_IO_CHANGES && a->order & DH_IO_WATCHES))
+    if ((a->order & DH_IO_CHANGES && b->order & DH_IO_WATCHES) ||
+        (b->order & DH_IO_CHANGES && a->order & DH_IO_WATCHES))
         return true;
     return a->object && a->object == b->object && !(a->flags & COMMUTES && b->flags & COMMUTES);
 }

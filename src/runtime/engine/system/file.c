@@ -290,6 +290,8 @@ void dh_files_at_snapshot(void)
         dh_contents_move_away(dh_kernel_call(SYS_openat, AT_FDCWD, (long)"/", O_PATH | O_CLOEXEC, 0, 0, 0));
     dh_files_set_umask((mode_t)dh_kernel_call(SYS_umask, 0, 0, 0, 0, 0, 0));
     dh_kernel_call(SYS_umask, dh_files_set_umask(0), 0, 0, 0, 0, 0);
+    if (dh_engine->flags & DH_ENGINE_FOR_REAL)
+        return;
     take_over_all();
     dh_shared_mappings_take_over();
 }

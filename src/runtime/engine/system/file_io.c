@@ -101,7 +101,7 @@ long dh_files_read(long number, const long a[6])
     bool moves = number == SYS_read || number == SYS_readv;
     struct dh_open_file *f = dh_content_step((int)a[0], moves && dh_open_file_is_shared((int)a[0]));
     if (!f)
-        return dh_syscalls_pass_through(number, a);
+        return dh_descriptors_read_replaced(number, a);
     if (!dh_open_file_reads(f))
         return -EBADF;
     long result = parse(number, a, &t);
