@@ -288,8 +288,9 @@ void dh_files_at_snapshot(void)
         dh_engine_cannot("no memory");
     numbers->placeholder =
         dh_contents_move_away(dh_kernel_call(SYS_openat, AT_FDCWD, (long)"/", O_PATH | O_CLOEXEC, 0, 0, 0));
-    dh_files_set_umask((mode_t)dh_kernel_call(SYS_umask, 0, 0, 0, 0, 0, 0));
-    dh_kernel_call(SYS_umask, dh_files_set_umask(0), 0, 0, 0, 0, 0);
+    long mask = dh_kernel_call(SYS_umask, 0, 0, 0, 0, 0, 0);
+    dh_kernel_call(SYS_umask, mask, 0, 0, 0, 0, 0);
+    dh_files_set_umask((mode_t)mask);
     if (dh_engine->flags & DH_ENGINE_FOR_REAL)
         return;
     take_over_all();
@@ -387,6 +388,8 @@ long dh_files_dup(long number, const long a[6])
 static long control(struct dh_open_file *f, const long a[6])
 {
     enum { CHANGEABLE = O_APPEND | O_NONBLOCK | O_NOATIME | O_DIRECT | O_ASYNC };
+    if (f->flags & O_PATH && a[1] != F_GETFL && a[1] != F_GETFD && a[1] != F_SETFD)
+        return -EBADF;
     switch (a[1]) {
     case F_GETFL:
         return f->flags | (f->flags & O_PATH ? 0 : 0100000 /* O_LARGEFILE */);

@@ -63,17 +63,35 @@ static long copy(struct copy *c)
     return ok ? (long)done : -EFAULT;
 }
 
-static long check(long number, const struct copy *c)
+static bool is_directory(const struct copy *c)
+{
+    return S_ISDIR(c->from->inode->about.st_mode) || S_ISDIR(c->to->inode->about.st_mode);
+}
+
+/* Cut to what there is to copy. */
+static long check_range(struct copy *c)
+{
+    int64_t left = dh_content_size(c->from->inode) - c->from_offset;
+    if ((c->from->flags | c->to->flags) & O_PATH)
+        return -EBADF;
+    if (is_directory(c))
+        return -EISDIR;
+    if (!dh_open_file_reads(c->from) || !dh_open_file_writes(c->to) || c->to->flags & O_APPEND)
+        return -EBADF;
+    if (c->from_offset < 0 || c->to_offset < 0)
+        return -EINVAL;
+    c->size = left <= 0 ? 0 : (uint64_t)left < c->size ? (size_t)left : c->size;
+    int64_t size = (int64_t)c->size;
+    bool overlap = c->from->inode == c->to->inode && c->to_offset + size > c->from_offset &&
+                   c->to_offset < c->from_offset + size;
+    return overlap ? -EINVAL : 0;
+}
+
+static long check_sendfile(const struct copy *c)
 {
     if (!dh_open_file_reads(c->from) || !dh_open_file_writes(c->to))
         return -EBADF;
-    if (S_ISDIR(c->from->inode->about.st_mode) || S_ISDIR(c->to->inode->about.st_mode))
-        return number == SYS_copy_file_range ? -EISDIR : -EINVAL;
-    if (c->to->flags & O_APPEND)
-        return number == SYS_copy_file_range ? -EBADF : -EINVAL;
-    bool overlap = c->from->inode == c->to->inode && number == SYS_copy_file_range &&
-                   c->from_offset < c->to_offset + (int64_t)c->size && c->to_offset < c->from_offset + (int64_t)c->size;
-    return overlap || c->from_offset < 0 || c->to_offset < 0 ? -EINVAL : 0;
+    return is_directory(c) || c->to->flags & O_APPEND || c->from_offset < 0 ? -EINVAL : 0;
 }
 
 /* Two files: the steps of both come first, the copy is done with the second. */
@@ -93,7 +111,7 @@ static long copy_between(long number, const long a[6], int in, int out)
         return -EFAULT;
     if (range && a[5])
         return -EINVAL;
-    long result = check(number, &c);
+    long result = range ? check_range(&c) : check_sendfile(&c);
     return result < 0 ? result : copy(&c);
 }
 
@@ -124,6 +142,8 @@ long dh_files_copy(long number, const long a[6])
 {
     int in = (int)(number == SYS_sendfile ? a[1] : a[0]), out = (int)(number == SYS_sendfile ? a[0] : a[2]);
     bool from_file = dh_files_serves(in), to_file = dh_files_serves(out);
+    if (!dh_files_is_open(in) || !dh_files_is_open(out))
+        return -EBADF;
     if (number != SYS_splice && from_file && to_file)
         return copy_between(number, a, in, out);
     if (number == SYS_sendfile && from_file)

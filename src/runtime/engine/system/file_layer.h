@@ -53,6 +53,8 @@ enum dh_path_how {
     DH_PATH_FOLLOW = 1 << 0, /* the last name if it is a symbolic link */
     DH_PATH_CREATE = 1 << 1, /* the last name need not exist */
     DH_PATH_EMPTY = 1 << 2,  /* an empty path is `at` itself */
+    DH_PATH_PARENT = 1 << 3, /* the last name itself is meant, even with a slash behind it; so with CREATE */
+    DH_PATH_FILE = 1 << 4,   /* -EISDIR if a slash is behind it */
 };
 
 /* ---- file_inodes.c ---- */

@@ -192,7 +192,7 @@ long dh_files_unlink(long number, const long a[6])
     if (at && a[2] & ~AT_REMOVEDIR)
         return -EINVAL;
     bool directory = number == SYS_rmdir || (at && a[2]);
-    long result = find_existing(number, at ? a[0] : AT_FDCWD, a[at], 0, &p);
+    long result = find_existing(number, at ? a[0] : AT_FDCWD, a[at], DH_PATH_PARENT, &p);
     return result < 0 ? result : directory ? remove_directory(&p) : remove_file(&p);
 }
 
@@ -229,8 +229,6 @@ static void move_directory(struct dh_inode *i, struct dh_inode *from, struct dh_
 
 static long exchange(const struct dh_path *from, const struct dh_path *to)
 {
-    if (!to->inode)
-        return -ENOENT;
     if (is_below(from->dir, to->inode))
         return -EINVAL;
     move_directory(from->inode, from->dir, to->dir);
@@ -272,6 +270,8 @@ static long check_names(const struct dh_path *from, const struct dh_path *to, lo
         return -ENOENT;
     if (flags & RENAME_NOREPLACE && to->inode)
         return -EEXIST;
+    if (flags & RENAME_EXCHANGE && (!to->inode || (to->slash && !S_ISDIR(to->inode->about.st_mode))))
+        return to->inode ? -ENOTDIR : -ENOENT;
     if (!S_ISDIR(from->inode->about.st_mode) && (from->slash || (to->slash && !(flags & RENAME_EXCHANGE))))
         return -ENOTDIR;
     if (is_below(to->dir, from->inode))

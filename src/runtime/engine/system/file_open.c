@@ -100,13 +100,13 @@ static long open_temporary(const struct request *r, const struct dh_path *p)
         return result;
     struct dh_inode *i = make_file(r, p->inode, dh_key_of(p->inode->key, &r->path, sizeof r->path));
     i->about.st_nlink = 0;
-    return dh_open_file_new(i, NULL, r->flags & ~O_DIRECTORY);
+    return dh_open_file_new(i, NULL, r->flags);
 }
 
 static long create(const struct request *r, const struct dh_path *p)
 {
-    if (p->slash || r->flags & O_DIRECTORY)
-        return p->slash ? -EISDIR : -EINVAL;
+    if (r->flags & O_DIRECTORY)
+        return -EINVAL;
     if (p->dir->parent && !p->dir->about.st_nlink)
         return -ENOENT;
     long result = dh_inode_permits(p->dir, W_OK | X_OK);
@@ -121,8 +121,9 @@ static long create(const struct request *r, const struct dh_path *p)
     return fd;
 }
 
-static long check_kind(const struct request *r, const struct dh_inode *i)
+static long check_kind(const struct request *r, const struct dh_path *p)
 {
+    const struct dh_inode *i = p->inode;
     bool directory = S_ISDIR(i->about.st_mode);
     if (creates_new(r) && !(r->flags & O_PATH))
         return -EEXIST;
@@ -148,7 +149,7 @@ static long truncate_opened(long fd)
 
 static long open_existing(const struct request *r, const struct dh_path *p)
 {
-    long result = check_kind(r, p->inode);
+    long result = check_kind(r, p);
     if (result < 0)
         return result;
     mode_t mode = p->inode->about.st_mode;
@@ -163,7 +164,7 @@ static long open_file(const struct request *r)
     struct dh_path p;
     bool follows = !(r->flags & O_NOFOLLOW) && !creates_new(r);
     unsigned how = (follows ? DH_PATH_FOLLOW : 0) |
-                   (r->flags & O_CREAT && !(r->flags & O_PATH) && !is_temporary(r) ? DH_PATH_CREATE : 0);
+                   (r->flags & O_CREAT && !(r->flags & O_PATH) && !is_temporary(r) ? DH_PATH_CREATE | DH_PATH_FILE : 0);
     dh_file_step(DH_NAMES_OBJECT, -1, is_change(r), DH_IO_NUMBERS);
     long result = dh_path_walk(r->at, r->path, how, &p);
     if (result < 0)

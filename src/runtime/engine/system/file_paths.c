@@ -179,7 +179,8 @@ static long enter(struct walk *w, const char *name, size_t length, bool is_last)
         return result;
     if (!child && !(is_last && w->how & DH_PATH_CREATE))
         return -ENOENT;
-    if (child && S_ISLNK(child->about.st_mode) && !child->live && (*w->rest || w->how & DH_PATH_FOLLOW))
+    bool follows = !is_last || w->how & DH_PATH_FOLLOW || (out->slash && !(w->how & (DH_PATH_CREATE | DH_PATH_PARENT)));
+    if (child && S_ISLNK(child->about.st_mode) && !child->live && follows)
         return follow(w, child);
     out->inode = child;
     if (child)
@@ -198,6 +199,7 @@ static bool enter_descriptor(struct walk *w)
         return false;
     w->rest = rest;
     w->out->inode = w->dir = f->inode;
+    w->out->slash = *rest;
     w->out->dir = NULL;
     w->out->last = DH_LAST_ROOT;
     return true;
@@ -218,8 +220,9 @@ static long step(struct walk *w)
         return allowed;
     const char *behind = skip_slashes(name + length);
     w->out->slash = name[length] == '/';
-    /* A slash at the end stays, so that a link in front of it is followed. */
     w->rest = name + length;
+    if (w->how & DH_PATH_FILE && !*behind && w->out->slash)
+        return -EISDIR;
     return enter(w, name, length, !*behind);
 }
 
@@ -232,7 +235,7 @@ static long walk(struct dh_inode *from, const char *path, unsigned text, unsigne
         if (result < 0)
             return result;
     }
-    if (out->inode && out->slash && !S_ISDIR(out->inode->about.st_mode))
+    if (out->inode && out->slash && !S_ISDIR(out->inode->about.st_mode) && !(how & DH_PATH_CREATE))
         return -ENOTDIR;
     if (out->inode && out->inode->live) {
         out->live = out->inode->base;
