@@ -14,7 +14,6 @@
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
 #include "runtime/engine/snapshot.h"
-#include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
 #include "runtime/engine/system/signal.h"
@@ -58,7 +57,6 @@ static void begin_schedule(struct dh_engine *e)
     dh_quarantine_begin();
     dh_hb_check_begin();
     dh_adversary_begin();
-    dh_files_begin();
     e->random_state = e->control->job.seed;
     e->running = true;
 }

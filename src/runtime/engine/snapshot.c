@@ -92,9 +92,15 @@ static bool add_region(uintptr_t low, uintptr_t high, int protection)
 static bool add_mapping(const struct dh_proc_mapping *m, void *unused)
 {
     (void)unused;
-    uintptr_t low = m->low, control = (uintptr_t)dh_engine->control;
-    if (!m->writable || m->kernel || dh_keep_contains(low) || (control >= low && control < m->high))
+    uintptr_t low = m->low, control = (uintptr_t)dh_engine->control, keep = (uintptr_t)dh_engine;
+    if (!m->writable || m->kernel || (control >= low && control < m->high))
         return true;
+    /* The kernel merges neighbours: what lies before and behind KEEP memory is not. */
+    if (keep < m->high && (dh_keep_contains(low) || low < keep)) {
+        uintptr_t end = (uintptr_t)(dh_engine->search_end ? dh_engine->search_end : dh_engine->keep_end);
+        return (low >= keep || add_region(low, keep, PROT_READ | PROT_WRITE)) &&
+               add_region(end, m->high, PROT_READ | PROT_WRITE);
+    }
     /* Below main's stack pointer its stack is free. */
     if (snapshot->main_sp >= low && snapshot->main_sp < m->high)
         low = snapshot->main_sp & ~(uintptr_t)(PAGE - 1);

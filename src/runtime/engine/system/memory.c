@@ -1,6 +1,8 @@
 #include "runtime/engine/system/memory.h"
 
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/file.h"
+#include "runtime/engine/system/file_mappings.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/undo.h"
@@ -22,6 +24,7 @@ void dh_mappings_begin(void)
     if (!breaks)
         dh_engine_cannot("no memory");
     breaks[0] = breaks[1] = brk_now(0);
+    dh_files_at_snapshot();
 }
 
 /* Memory above the break of the snapshot is zeroed when it is allocated again. */
@@ -46,17 +49,24 @@ static bool failed(long at)
 
 long dh_mappings_map(long number, const long a[6])
 {
+    long fd = a[4], result = dh_shared_mappings_source(a, &fd);
+    if (result < 0)
+        return result;
     if (a[3] & MAP_FIXED && dh_snapshot_covers((uintptr_t)a[0]))
         return dh_syscalls_cannot(number);
-    long at = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (!failed(at))
+    long at = dh_kernel_call(number, a[0], a[1], a[2], a[3], fd, a[5]);
+    if (!failed(at)) {
         dh_undo_log(DH_UNDO_UNMAP, at, a[1], 0);
+        dh_shared_mappings_add(a, at);
+    }
     return at;
 }
 
 long dh_mappings_unmap(long number, const long a[6])
 {
-    (void)number;
+    dh_shared_mappings_remove(a[0], a[1]);
+    if (dh_engine->carrier->is_kernel)
+        return dh_kernel_call(number, a[0], a[1], 0, 0, 0, 0);
     if (dh_snapshot_covers((uintptr_t)a[0]))
         return 0;
     return dh_kernel_call(SYS_mprotect, a[0], a[1], PROT_NONE, 0, 0, 0);

@@ -4,8 +4,9 @@
 #include "runtime/platform/raw_syscall.h"
 
 #include <fcntl.h>
+#include <sys/sysmacros.h>
 
-enum { LINE = 512 };
+enum { LINE = 4352 };
 
 static const char *read_hex(const char *at, uintptr_t *out)
 {
@@ -27,11 +28,22 @@ static struct dh_proc_mapping parse(const char *line)
     struct dh_proc_mapping m = {0};
     const char *at = read_hex(line, &m.low);
     at = read_hex(at + 1, &m.high) + 1;
+    m.readable = at[0] == 'r';
     m.writable = at[1] == 'w';
-    const char *name = at;
-    while (*name && *name != '[')
-        name++;
-    m.kernel = dh_text_after(name, "[v");
+    m.executable = at[2] == 'x';
+    m.shared = at[3] == 's';
+    uintptr_t major, minor, offset;
+    at = read_hex(at + 5, &offset);
+    at = read_hex(at + 1, &major);
+    at = read_hex(at + 1, &minor);
+    m.offset = offset;
+    m.device = makedev((unsigned)major, (unsigned)minor);
+    for (at++; *at >= '0' && *at <= '9'; at++)
+        m.inode = m.inode * 10 + (uint64_t)(*at - '0');
+    while (*at == ' ')
+        at++;
+    m.path = at;
+    m.kernel = dh_text_after(at, "[v");
     return m;
 }
 

@@ -8,8 +8,10 @@
 
 struct dh_proc_mapping {
     uintptr_t low, high;
-    bool writable;
+    bool readable, writable, executable, shared;
     bool kernel; /* [vvar] and the like */
+    uint64_t offset, device, inode; /* of a file; 0 */
+    const char *path;               /* until `each` returns */
 };
 
 /* Calls `each` for every mapping, lowest first; false: /proc cannot be read, or `each` said so. */

@@ -117,14 +117,10 @@ bool dh_descriptors_replace(long fd)
     return S_ISSOCK(s.st_mode) ? dh_sockets_make_local(fd) : replace_event(fd);
 }
 
-long dh_files_read(long number, const long a[6])
+long dh_descriptors_read_replaced(long number, const long a[6])
 {
-    struct stat s;
     if (!dh_descriptors_replace(a[0]))
         dh_syscalls_cannot(number);
-    if (get_status(a[0], &s) && (S_ISREG(s.st_mode) || S_ISDIR(s.st_mode)))
-        return dh_files_read_or_seek(number, a);
-    dh_files_read_or_seek(SYS_lseek, (const long[6]){a[0], 0, SEEK_CUR});
     return dh_for_real_read(number, a);
 }
 

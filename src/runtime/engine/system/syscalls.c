@@ -7,6 +7,7 @@
 #include "runtime/engine/serial_threads.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/descriptor.h"
+#include "runtime/engine/system/directory_listing.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/for_real.h"
 #include "runtime/engine/system/kernel_call.h"
@@ -168,7 +169,7 @@ static __attribute__((noinline)) long perform_or_call(const struct call *call, l
     return dh_serial_threads_call(number, a);
 }
 
-static long perform(long number, const long a[6])
+long dh_syscalls_perform(long number, const long a[6])
 {
     const struct call *call = number >= 0 && number < CALLS ? &calls[number] : NULL;
     if (!dh_engine->current)
@@ -200,5 +201,5 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
         r[REG_RAX] = info->si_syscall;
         return;
     }
-    r[REG_RAX] = perform(info->si_syscall, arguments);
+    r[REG_RAX] = dh_syscalls_perform(info->si_syscall, arguments);
 }

@@ -15,6 +15,8 @@ bool dh_syscalls_allow(bool all);
 void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context);
 /* Makes the call as it is, unprotecting the pages that it writes. */
 long dh_syscalls_pass_through(long number, const long arguments[6]);
+/* As if the current task made it. */
+long dh_syscalls_perform(long number, const long arguments[6]);
 /* The call cannot be explored: ends the search with its name and place. */
 __attribute__((noreturn)) long dh_syscalls_cannot(long number);
 /* NULL: it has no row in the table. */

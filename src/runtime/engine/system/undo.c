@@ -1,6 +1,7 @@
 #include "runtime/engine/system/undo.h"
 
 #include "runtime/engine/system/file.h"
+#include "runtime/engine/system/file_content.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/platform/bytes.h"
@@ -84,12 +85,17 @@ static void undo_mask(const struct entry *e)
     dh_signals_restore_mask();
 }
 
+static void undo_content(const struct entry *e)
+{
+    dh_content_undo((uint32_t)e->a);
+}
+
 void dh_undo_all(void)
 {
     static void (*const how[])(const struct entry *) = {
         [DH_UNDO_CLOSE] = undo_close, [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_OFFSET] = undo_offset,
         [DH_UNDO_UNMAP] = undo_unmap, [DH_UNDO_PROTECT] = undo_protect, [DH_UNDO_HANDLER] = undo_handler,
-        [DH_UNDO_MASK] = undo_mask,
+        [DH_UNDO_MASK] = undo_mask,   [DH_UNDO_CONTENT] = undo_content,
     };
     while (log->n) {
         const struct entry *e = &log->at[--log->n];

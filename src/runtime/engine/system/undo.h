@@ -13,6 +13,7 @@ enum dh_undo_kind {
     DH_UNDO_PROTECT, /* a: address, b: size, to be made writable */
     DH_UNDO_HANDLER, /* a: signal; the log has its action */
     DH_UNDO_MASK,    /* of signals */
+    DH_UNDO_CONTENT, /* a: slot of file_content.h */
 };
 
 bool dh_undo_init(void);
