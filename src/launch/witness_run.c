@@ -85,7 +85,7 @@ bool dh_witness_run_once(struct dh_witness_run *r, bool *same, struct dh_str *wh
     if (!dh_replay(&r->subject.start, &s, flags_of(r), DH_REPLAY_PATIENCE_NS, &how, err))
         return false;
     const struct dh_engine_found *end = dh_replayed_find(&how, r->plot.end);
-    dh_subject_add_libraries(&r->subject, how.progress);
+    dh_subject_add_libraries(&r->subject, how.libraries, how.n_libraries);
     *same = end || fails_elsewhere(r, &how);
     if (end)
         learn(r, end);

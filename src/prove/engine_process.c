@@ -70,6 +70,9 @@ static bool make_region(struct dh_engine_process *c, const struct dh_subject_sta
         return dh_err_errno(err, "no memory for the search");
     }
     dh_engine_control_init(c->region, s->places, w->prefix_length, found);
+    c->region->n_libraries = s->n_libraries;
+    if (s->n_libraries)
+        memcpy(c->region->libraries, s->libraries, s->n_libraries * sizeof *s->libraries);
     c->region->job = w->job;
     c->region->job.prefix_length = w->prefix_length;
     if (w->visible)

@@ -14,9 +14,11 @@
 struct dh_subject_start {
     const char *variant; /* file to execute */
     char **argv;
-    const char *input;  /* file for standard input; NULL: none */
-    char **environment; /* NAME=VALUE, in addition to ours; NULL: none */
-    uint32_t places;    /* of the variant */
+    const char *input;                         /* file for standard input; NULL: none */
+    char **environment;                        /* NAME=VALUE, in addition to ours; NULL: none */
+    uint32_t places;                           /* of the variant and its libraries */
+    const struct dh_engine_library *libraries; /* instrumented ones */
+    uint32_t n_libraries;
     const char *const
         *through; /* command before the program, such as a debugger, which inherits our streams; NULL: none */
 };

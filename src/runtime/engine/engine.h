@@ -248,7 +248,7 @@ bool dh_keep_contains(uintptr_t address);
 
 /* Return addresses of the task's shadow stack, innermost first, as many as there are. */
 void dh_call_stack_copy(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
-void dh_call_stack_set_image(struct dh_engine_found *f);
+void dh_call_stack_set_images(struct dh_engine_found *f);
 
 /* ---- found_ends.c ---- */
 

@@ -9,6 +9,7 @@
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/hb_check.h"
+#include "runtime/engine/libraries.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/quarantine.h"
 #include "runtime/engine/replay_strategy.h"
@@ -134,6 +135,7 @@ void dh_engine_start(void)
     /* Detectors would slow it down, and their state would be rolled back. */
     dh_options.detect = "none";
     dh_modules_init();
+    dh_engine_libraries_start();
     dh_racy_elements_start(control->elements, control->n_elements);
     dh_real.on_exit(at_exit, NULL);
     __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
@@ -258,17 +260,6 @@ static void begin_main(struct dh_engine *e)
     e->current_fs = main->fs;
 }
 
-static void report_libraries(struct dh_engine_progress *p)
-{
-    Dl_info about;
-    uintptr_t start;
-    for (uint32_t i = 0; i < DH_ENGINE_LIBRARIES && (start = dh_module_library(i)); i++) {
-        bool known = dladdr((const void *)start, &about) && about.dli_fname;
-        dh_text_copy(p->libraries[i], sizeof p->libraries[i], known ? about.dli_fname : "");
-        p->n_libraries = i + 1;
-    }
-}
-
 void dh_engine_begin(const struct dh_step *create)
 {
     struct dh_engine *e = dh_engine;
@@ -279,7 +270,6 @@ void dh_engine_begin(const struct dh_step *create)
     e->control->progress.carrier = e->carrier->is_kernel ? DH_ENGINE_KERNEL_THREADS : DH_ENGINE_COROUTINES;
     if (e->carrier->is_kernel)
         e->flags |= DH_ENGINE_OUTPUT;
-    report_libraries(&e->control->progress);
     begin_main(e);
     e->heuristic_picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
     if (!dh_hb_check_init() || !dh_adversary_init())
