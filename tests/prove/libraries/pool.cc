@@ -1,5 +1,5 @@
 /* A pool of std::thread in a library, with a queue of std::function; how many jobs are done is counted outside the lock.
- * Expected: race on `class pool.done` at `counts`. */
+ * Expected: race on `pool.done` at `counts`. */
 #ifdef LIBRARY_1
 #include <condition_variable>
 #include <deque>
