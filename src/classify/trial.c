@@ -87,6 +87,7 @@ static bool collect(struct dh_baseline *b, struct dh_subject *s, struct dh_engin
     struct dh_engine_process *c = run(s, &w, err);
     if (c) {
         add_progress(b, dh_engine_process_region(c));
+        dh_subject_learn_children(s, dh_engine_process_region(c));
         dh_subject_add_libraries(s, &dh_engine_process_region(c)->progress);
     }
     dh_engine_process_free(c);
