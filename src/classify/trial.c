@@ -88,6 +88,7 @@ static bool collect(struct dh_baseline *b, struct dh_subject *s, struct dh_engin
     if (c) {
         const struct dh_engine_control *region = dh_engine_process_region(c);
         add_progress(b, region);
+        dh_subject_learn_children(s, dh_engine_process_region(c));
         dh_subject_add_libraries(s, region->libraries, region->n_libraries);
     }
     dh_engine_process_free(c);

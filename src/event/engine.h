@@ -154,7 +154,8 @@ enum {
     DH_ENGINE_STALE_READS = 8,
     DH_ENGINE_OUTCOMES = 256,
     DH_ENGINE_WORKS = 32,
-    DH_ENGINE_ELEMENTS = 16
+    DH_ENGINE_ELEMENTS = 16,
+    DH_ENGINE_RELATIVES = 512
 };
 
 /* Places of the executable come first; behind them those of the libraries that the tool names in `libraries`. A library
@@ -280,7 +281,21 @@ struct dh_engine_job {
     char heuristic[24];        /* which of the values a load answers */
     uint32_t fairness;         /* after so many equal stale reads of one place the newest; 0: the heuristic's own */
     uint32_t threads;          /* that the model shall know of; 0: 256 */
-    uint64_t reserved[6];
+    uint64_t follow;           /* identity of the process that is explored; 0: the first one; NOBODY: none */
+    uint64_t reserved[5];
+};
+
+/* A process of the run that has the runtime: the first one, its children and theirs, each as often as it executes a
+ * program. Those whose pid is 0 are not complete. */
+#define DH_ENGINE_NOBODY UINT64_MAX
+struct dh_engine_relative {
+    uint64_t identity; /* the same in every run; 0: the first process */
+    uint64_t command_hash;
+    uint32_t pid;
+    uint32_t made_threads;
+    uint8_t build[16];
+    char program[DH_ENGINE_PATH]; /* its file */
+    char command[192];            /* its words */
 };
 
 /* Written by the engine alone. */
@@ -351,6 +366,8 @@ struct dh_engine_control {
     struct dh_engine_element elements[DH_ENGINE_ELEMENTS];  /* served where others are sampled (BY_ADDRESS) */
     uint32_t n_elements, n_libraries;
     struct dh_engine_library libraries[DH_ENGINE_LIBRARIES];
+    uint32_t n_relatives;                                     /* may exceed what is kept */
+    struct dh_engine_relative relatives[DH_ENGINE_RELATIVES]; /* in the order in which they came */
 };
 
 static inline dh_engine_marks *dh_engine_visible(struct dh_engine_control *c)

@@ -20,7 +20,9 @@ struct dh_subject_start {
     const struct dh_engine_library *libraries; /* instrumented ones */
     uint32_t n_libraries;
     const char *const
-        *through; /* command before the program, such as a debugger, which inherits our streams; NULL: none */
+        *through;        /* command before the program, such as a debugger, which inherits our streams; NULL: none */
+    uint64_t follow;     /* identity of the child process that is explored (prove/children.h); 0: the program itself */
+    const char *command; /* file to execute, if `variant` is what such a child executes; NULL: the variant */
 };
 
 /* Adversarial memory: the places and model of stale values, and the outcomes that are right. */

@@ -84,14 +84,24 @@ void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_libra
     }
 }
 
+void dh_subject_learn_children(struct dh_subject *s, const struct dh_engine_control *r)
+{
+    if (!r->job.follow && !r->relatives[0].made_threads)
+        dh_children_read(&s->children, r);
+}
+
 void dh_subject_release(struct dh_subject *s)
 {
     free(s->end_context.libraries);
+    dh_children_release(&s->children);
     dh_place_names_free(s->places);
     dh_resolver_free(s->resolver);
     free((char *)s->start.variant);
+    free((char *)s->start.command);
     free(s->program);
     free(s->called);
+    free(s->plan);
+    free(s->child);
     *s = (struct dh_subject){0};
 }
 
@@ -146,6 +156,9 @@ static void add_start(const struct dh_subject *s, struct dh_witness *w)
     }
     free(w->program);
     w->program = dh_strdup(s->called);
+    w->follow = s->start.follow;
+    free(w->child);
+    w->child = dh_strdup(s->child ? s->child : "");
     for (char **a = s->start.argv + 1; *a; a++)
         dh_vec_push(&w->arguments, dh_strdup(*a));
     for (char **e = environ; *e; e++)

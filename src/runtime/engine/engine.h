@@ -190,6 +190,8 @@ __attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char
 __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
 /* With serial threads this returns: the process goes on to its end. */
 void dh_engine_program_exits(int status);
+/* Before a thread is created: is it the engine's? Not in a process that is not explored. */
+bool dh_engine_takes_threads(void);
 /* At the end of a process that created no thread. */
 void dh_engine_ended_without_threads(void);
 

@@ -12,6 +12,7 @@
 #include "runtime/engine/libraries.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/quarantine.h"
+#include "runtime/engine/relatives.h"
 #include "runtime/engine/replay_strategy.h"
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
@@ -78,15 +79,34 @@ static void at_exit(int status, void *unused)
 
 void dh_engine_ended_without_threads(void)
 {
-    if (dh_engine && !dh_engine->carrier)
+    if (dh_engine && !dh_engine->carrier && dh_relatives_is_followed())
         __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
 }
 
-/* A child is not explored. */
-void dh_engine_forked(void)
+static void leave_engine(void)
 {
     dh_engine_on = false;
     dh_engine = NULL;
+}
+
+/* A child of before the first thread may be the one that is explored. */
+void dh_engine_forked(void)
+{
+    if (dh_engine && !dh_engine->carrier)
+        dh_relatives_forked();
+    else
+        leave_engine();
+}
+
+bool dh_engine_takes_threads(void)
+{
+    if (!dh_engine)
+        return false;
+    if (!dh_engine->carrier)
+        dh_relatives_make_threads();
+    if (!dh_engine->carrier && !dh_relatives_is_followed())
+        leave_engine();
+    return dh_engine;
 }
 
 static void take_job(struct dh_engine *e)
@@ -138,7 +158,7 @@ void dh_engine_start(void)
     dh_engine_libraries_start();
     dh_racy_elements_start(control->elements, control->n_elements);
     dh_real.on_exit(at_exit, NULL);
-    __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
+    dh_relatives_start();
 }
 
 /* ---- before the first thread ---- */
@@ -264,6 +284,7 @@ void dh_engine_begin(const struct dh_step *create)
 {
     struct dh_engine *e = dh_engine;
     settle_libc();
+    dh_relatives_begin();
     dh_tls_init();
     e->first_step = *create;
     e->carrier = choose_carrier(&e->control->job);
