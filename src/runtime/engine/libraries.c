@@ -2,6 +2,7 @@
 
 #include "runtime/core/instrumented_modules.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/relatives.h"
 #include "runtime/platform/bytes.h"
 
 #include <dlfcn.h>
@@ -37,7 +38,7 @@ static uint32_t number(const struct dh_module_file *file, uint32_t first)
     struct dh_engine_library *l = NULL;
     for (uint32_t i = 0; i < c->n_libraries && !l; i++)
         l = is_file(&c->libraries[i], file) ? &c->libraries[i] : NULL;
-    if (!l)
+    if (!l && dh_relatives_is_followed())
         l = add_unknown(file, first);
     if (!l)
         return first;
