@@ -84,6 +84,8 @@ void dh_engine_ended_without_threads(void)
 /* A child is not explored. */
 void dh_engine_forked(void)
 {
+    if (dh_engine && dh_engine_on)
+        dh_signals_give_back();
     dh_engine_on = false;
     dh_engine = NULL;
 }

@@ -10,7 +10,9 @@
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
 #include "runtime/engine/system/signal.h"
+#include "runtime/engine/system/signal_calls.h"
 #include "runtime/engine/system/socket.h"
+#include "runtime/engine/system/timers.h"
 #include "runtime/engine/system/undo.h"
 
 #include <errno.h>
@@ -145,8 +147,8 @@ static long sleeps(long number, const long a[6])
 {
     const struct timespec *time = (const struct timespec *)a[number == SYS_clock_nanosleep ? 2 : 0];
     if (number == SYS_clock_nanosleep)
-        return -dh_engine_clock_nanosleep((clockid_t)a[0], (int)a[1], time, NULL);
-    return -dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, NULL);
+        return -dh_engine_clock_nanosleep((clockid_t)a[0], (int)a[1], time, (struct timespec *)a[3]);
+    return -dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, (struct timespec *)a[1]);
 }
 
 /* The same in every schedule. */
@@ -159,37 +161,6 @@ static long random_bytes(long number, const long a[6])
         out[i] = (unsigned char)(dh_engine->random_state >> 56);
     }
     return a[1];
-}
-
-static long mask(long number, const long a[6])
-{
-    (void)number;
-    return dh_signals_mask(a[0], (const uint64_t *)a[1], (uint64_t *)a[2]);
-}
-
-static long action(long number, const long a[6])
-{
-    struct dh_kernel_sigaction before;
-    if (a[1] && dh_signals_is_reserved((int)a[0]))
-        return 0;
-    if (a[1] && dh_kernel_call(number, a[0], 0, (long)&before, a[3], 0, 0) == 0)
-        dh_undo_log_handler((int)a[0], &before, sizeof before);
-    return dh_syscalls_pass_through(number, a);
-}
-
-/* To the task itself: libc's raise and abort. The kernel has one id for all coroutines. */
-static long kills(long number, const long a[6])
-{
-    long pid = dh_process.pid, self = dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
-    long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
-    bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
-    if (signal <= 0 || signal >= NSIG || (!is_self && dh_engine->carrier->is_kernel))
-        return dh_syscalls_pass_through(number, a);
-    if (!is_self)
-        return dh_syscalls_cannot(number);
-    dh_engine->current->signals |= 1ull << (signal - 1);
-    dh_signals_deliver(dh_engine->current);
-    return 0;
 }
 
 static long thread_id(long number, const long a[6])
@@ -268,7 +239,7 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
     greg_t *r = c->uc_mcontext.gregs;
     long arguments[6] = {r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]};
     (void)signal;
-    /* The return from a handler of the program: the kernel expects its frame on top of the stack. */
+    /* The return from a handler: the kernel expects its frame on top of the stack. */
     if (info->si_syscall == SYS_rt_sigreturn) {
         r[REG_RIP] = (greg_t)dh_signal_restorer;
         return;
