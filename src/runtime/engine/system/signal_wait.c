@@ -123,8 +123,7 @@ long dh_signals_timedwait(long number, const long a[6])
     t->awaited = 0;
     if (alternative == DH_INTERRUPTED)
         return -EINTR;
-    if (alternative == 0)
-        return took(t, set, (siginfo_t *)a[1]);
-    dh_virtual_time_advance(t->deadline);
-    return -EAGAIN;
+    if (alternative == 1) /* unless a timer expired before */
+        dh_virtual_time_advance(t->deadline);
+    return took(t, alternative == 1 ? dh_signals_pending(t) & set : set, (siginfo_t *)a[1]);
 }

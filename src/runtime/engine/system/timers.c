@@ -68,9 +68,17 @@ static struct dh_task *receiver(const struct timer *t)
     return t->task == ANY_TASK ? NULL : &dh_engine->tasks[t->task];
 }
 
+static bool is_blocked_by_all(int signal)
+{
+    for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
+        if (!dh_engine->actors[i].ended && !dh_engine->tasks[i].is_daemon && !(dh_engine->tasks[i].mask & dh_signal_bit(signal)))
+            return false;
+    return true;
+}
+
 static bool is_deadly(const struct timer *t)
 {
-    return t->signal && dh_signals_is_deadly(t->signal);
+    return t->signal && dh_signals_is_deadly(t->signal) && !is_blocked_by_all(t->signal);
 }
 
 static void expire(struct timer *t)
