@@ -2,8 +2,8 @@
 
 #include "runtime/core/start.h"
 #include "runtime/engine/snapshot.h"
-#include "runtime/engine/system/event.h"
 #include "runtime/engine/system/file.h"
+#include "runtime/engine/system/for_real.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/bytes.h"
@@ -260,17 +260,12 @@ long dh_sockets_setsockopt(long number, const long a[6])
 
 long dh_sockets_accept(long number, const long a[6])
 {
-    if (dh_engine->carrier->is_kernel) {
-        dh_wait_until_readable((int)a[0]);
-        return dh_syscalls_pass_through(number, a);
-    }
     if (!dh_descriptors_replace(a[0]))
         dh_syscalls_cannot(number);
-    dh_wait_until_readable((int)a[0]);
     struct endpoint own = get_endpoint(SYS_getsockname, a[0]);
     bool ours = own.port >= 0;
     long unnamed[6] = {a[0], ours ? 0 : a[1], ours ? 0 : a[2], number == SYS_accept4 ? a[3] : 0};
-    long fd = dh_files_new_descriptor(SYS_accept4, unnamed);
+    long fd = dh_files_log_new(dh_for_real_read(SYS_accept4, unnamed));
     if (fd >= 0 && ours)
         fill_address(ephemeral(own, fd), a[1], a[2]);
     return fd;

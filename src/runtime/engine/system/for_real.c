@@ -1,8 +1,9 @@
-#include "runtime/engine/system/event.h"
+#include "runtime/engine/system/for_real.h"
 
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
-#include "runtime/engine/system/time.h"
+#include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/bytes.h"
 
 #include <errno.h>
@@ -17,45 +18,68 @@ static long poll_now(struct pollfd *fds, long n)
     return dh_kernel_call(SYS_ppoll, (long)fds, n, (long)&none, 0, 8, 0);
 }
 
-static uint32_t alternatives_if(const struct dh_task *t, bool ready)
-{
-    if (ready || (t->cancel_pending && !t->cancel_off))
-        return 1;
-    return dh_task_step(t)->flags & DH_STEP_TIMED ? 2 : 0;
-}
-
 /* True: timeout. */
-static bool wait_for(const void *object, int64_t timeout_ns, dh_engine_alternatives *alternatives)
+static bool wait_for(long fd, unsigned touch, int64_t timeout_ns, dh_engine_alternatives *alternatives)
 {
-    if (timeout_ns > 0)
-        dh_engine_self()->deadline = dh_engine->now_ns + (uint64_t)timeout_ns;
-    if (dh_engine_park_at(DH_STEP_IO, timeout_ns > 0 ? DH_STEP_TIMED : 0, object, NULL, alternatives) == 0)
-        return false;
-    dh_virtual_time_advance(dh_engine_self()->deadline);
-    return true;
+    struct dh_io io = {.object = fd < 0 ? NULL : (void *)(fd + 1),
+                       .fd = (int)fd,
+                       .flags = DH_STEP_READS,
+                       .touch = (uint8_t)touch,
+                       .alternatives = alternatives,
+                       .timeout_ns = timeout_ns};
+    return !dh_io_step(&io);
 }
 
-/* ---- read and its like ---- */
+/* ---- read and write ---- */
+
+static uint32_t when(const struct dh_task *t, short events)
+{
+    struct pollfd p = {(int)t->io_args[0], events, 0};
+    bool blocks = !(dh_kernel_call(SYS_fcntl, p.fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK);
+    return blocks ? dh_io_alternatives(t, poll_now(&p, 1) != 0) : 1;
+}
 
 static uint32_t when_readable(const struct dh_task *t)
 {
-    struct pollfd p = {(int)dh_task_step(t)->object, POLLIN, 0};
-    return alternatives_if(t, poll_now(&p, 1) != 0);
+    return when(t, POLLIN);
 }
 
-void dh_wait_until_readable(int fd)
+static uint32_t when_writable(const struct dh_task *t)
 {
-    struct pollfd p = {fd, POLLIN, 0};
-    if (poll_now(&p, 1) != 0 || dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK)
-        return;
-    wait_for((void *)(uintptr_t)fd, 0, when_readable);
+    return when(t, POLLOUT);
+}
+
+long dh_for_real_read(long number, const long a[6])
+{
+    dh_engine_self()->io_args[0] = a[0];
+    wait_for(a[0], DH_IO_CHANGES, 0, when_readable);
+    return dh_syscalls_pass_through(number, a);
+}
+
+long dh_for_real_write(long number, const long a[6])
+{
+    dh_engine_self()->io_args[0] = a[0];
+    wait_for(a[0], DH_IO_CHANGES, 0, when_writable);
+    return dh_syscalls_pass_through(number, a);
+}
+
+long dh_for_real_step(long number, const long a[6])
+{
+    wait_for(a[0], DH_IO_CHANGES, 0, NULL);
+    return dh_syscalls_pass_through(number, a);
+}
+
+long dh_for_real_numbers(long number, const long a[6])
+{
+    dh_io_step_numbers(NULL, -1);
+    return dh_syscalls_pass_through(number, a);
 }
 
 /* ---- poll ---- */
 
 static uint32_t when_polled(const struct dh_task *t)
 {
-    return alternatives_if(t, poll_now((struct pollfd *)t->io_args[0], t->io_args[1]) != 0);
+    return dh_io_alternatives(t, poll_now((struct pollfd *)t->io_args[0], t->io_args[1]) != 0);
 }
 
 static int64_t nanoseconds(const struct timespec *t)
@@ -63,7 +87,7 @@ static int64_t nanoseconds(const struct timespec *t)
     return t ? (int64_t)t->tv_sec * 1000000000 + t->tv_nsec : -1;
 }
 
-long dh_wait_poll(long number, const long a[6])
+long dh_for_real_poll(long number, const long a[6])
 {
     struct dh_task *t = dh_engine_self();
     int64_t timeout = number == SYS_ppoll ? nanoseconds((const struct timespec *)a[2])
@@ -73,9 +97,10 @@ long dh_wait_poll(long number, const long a[6])
     t->io_args[1] = a[1];
     dh_snapshot_unprotect((uintptr_t)a[0], (size_t)a[1] * sizeof(struct pollfd));
     long n = poll_now((struct pollfd *)a[0], a[1]);
-    if (n != 0 || timeout == 0 || wait_for((void *)a[0], timeout, when_polled))
+    if (n != 0 || timeout == 0 || wait_for(-1, DH_IO_WATCHES, timeout, when_polled))
         return n;
-    return poll_now((struct pollfd *)a[0], a[1]);
+    n = poll_now((struct pollfd *)a[0], a[1]);
+    return n == 0 && dh_io_was_interrupted() ? -EINTR : n;
 }
 
 /* ---- select ---- */
@@ -103,7 +128,7 @@ static long select_now(const struct dh_task *t, struct sets *out)
 static uint32_t when_selected(const struct dh_task *t)
 {
     struct sets s;
-    return alternatives_if(t, select_now(t, &s) != 0);
+    return dh_io_alternatives(t, select_now(t, &s) != 0);
 }
 
 static int64_t select_timeout(long number, long at)
@@ -116,7 +141,7 @@ static int64_t select_timeout(long number, long at)
     return (int64_t)v->tv_sec * 1000000000 + v->tv_usec * 1000;
 }
 
-long dh_wait_select(long number, const long a[6])
+long dh_for_real_select(long number, const long a[6])
 {
     struct dh_task *t = dh_engine_self();
     struct sets s;
@@ -126,8 +151,10 @@ long dh_wait_select(long number, const long a[6])
     for (unsigned i = 0; i < 4; i++)
         t->io_args[i] = a[i];
     long n = select_now(t, &s);
-    if (n == 0 && timeout != 0 && !wait_for((void *)a[1], timeout, when_selected))
+    if (n == 0 && timeout != 0 && !wait_for(-1, DH_IO_WATCHES, timeout, when_selected))
         n = select_now(t, &s);
+    if (n == 0 && dh_io_was_interrupted())
+        return -EINTR;
     for (unsigned i = 0; n >= 0 && i < 3; i++)
         if (a[1 + i])
             dh_bytes_copy((void *)a[1 + i], &s.of[i], bytes_of(a[0]));
@@ -136,12 +163,14 @@ long dh_wait_select(long number, const long a[6])
 
 /* ---- epoll ---- */
 
-long dh_wait_epoll(long number, const long a[6])
+long dh_for_real_epoll(long number, const long a[6])
 {
     int64_t timeout = (int)a[3] < 0 ? -1 : (int64_t)(int)a[3] * 1000000;
     dh_snapshot_unprotect((uintptr_t)a[1], (size_t)a[2] * 12);
     long n = dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
-    if (n != 0 || timeout == 0 || wait_for((void *)(uintptr_t)(int)a[0], timeout, when_readable))
+    dh_engine_self()->io_args[0] = a[0];
+    if (n != 0 || timeout == 0 || wait_for(a[0], DH_IO_WATCHES, timeout, when_readable))
         return n;
-    return dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
+    n = dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
+    return n == 0 && dh_io_was_interrupted() ? -EINTR : n;
 }
