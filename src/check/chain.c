@@ -82,10 +82,35 @@ void dh_found_release(struct dh_found *f)
 bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t)
 {
     struct dh_err err = {0};
-    if (dh_open_subject(DH_ENGINE_PLAN, "check", c->argv, c->input.path, s, &err))
-        return true;
+    if (dh_open_subject(DH_ENGINE_PLAN, "check", c->argv, c->input.path, s, &err)) {
+        if (!c->child || dh_follow_named_child(s, c->child, &err))
+            return true;
+        dh_subject_release(s);
+    }
     dh_stage_fail(t, &err);
     return false;
+}
+
+bool dh_check_open_followed(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t)
+{
+    struct dh_err err = {0};
+    struct dh_child_process known = {
+        .identity = t->child.identity, .program = t->child.program, .command = t->child.program};
+    memcpy(known.build, t->child.build, sizeof known.build);
+    if (!dh_check_open_subject(c, s, t) || !known.identity || dh_follow_child(s, &known, &err))
+        return s->program;
+    dh_subject_release(s);
+    dh_stage_fail(t, &err);
+    return false;
+}
+
+void dh_check_keep_child(const struct dh_subject *s, struct dh_stage_state *t)
+{
+    if (!s->start.follow)
+        return;
+    t->child.identity = s->start.follow;
+    snprintf(t->child.build, sizeof t->child.build, "%s", s->build);
+    snprintf(t->child.program, sizeof t->child.program, "%s", s->program);
 }
 
 /* ---- what can still rise ---- */

@@ -31,6 +31,7 @@ struct dh_check {
     bool keeps_stdout; /* the program writes to standard error: standard output is for the document of the command */
     long long since;   /* ours are the runs of the store after this one */
     struct dh_check_input input;
+    const char *child; /* that is searched, by number or name; NULL: the program, or whichever makes threads */
     struct dh_stage_state *state;
 
     int status;          /* of the first run */
@@ -99,6 +100,10 @@ void dh_check_heal(void *arg, struct dh_stage_state *t);
 
 /* The program as the subject of searches. False: the stage has failed, and nothing is to be released. */
 bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t);
+/* The same, or the child process in which a search found threads. */
+bool dh_check_open_followed(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t);
+/* For later stages: which child process the subject follows, if any. */
+void dh_check_keep_child(const struct dh_subject *s, struct dh_stage_state *t);
 
 /* Whether a finding is worth a search, a verdict, healing. */
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics);

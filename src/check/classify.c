@@ -285,7 +285,7 @@ void dh_check_classify(void *arg, struct dh_stage_state *t)
         dh_notice_err(&err);
         return;
     }
-    if (dh_check_open_subject(c.of->c, &c.subject, t)) {
+    if (dh_check_open_followed(c.of->c, &c.subject, t)) {
         c.folder = dh_witness_folder(c.of->c->db);
         classify_races(&c, &found);
         dh_subject_release(&c.subject);

@@ -247,7 +247,7 @@ void dh_check_outcomes(void *arg, struct dh_stage_state *t)
     uint64_t now = dh_now_ns();
     j.time_ns = j.of->until_ns > now ? j.of->until_ns - now : 1;
     dh_stage_now(t, "what the program comes to when nobody disturbs it");
-    if (!dh_check_open_subject(j.of->c, &j.subject, t))
+    if (!dh_check_open_followed(j.of->c, &j.subject, t))
         return;
     if (j.of->weak)
         j.atomics = atomics_of(&j.subject);

@@ -1,6 +1,7 @@
 /* Stages of check that find: static analysis, and runs with every detector. */
 #include "check/chain.h"
 #include "driver/derive.h"
+#include "driver/library_variants.h"
 #include "host/file.h"
 #include "launch/detector_list.h"
 #include "launch/launch.h"

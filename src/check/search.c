@@ -2,6 +2,7 @@
 #include "check/chain.h"
 #include "finding/suppress.h"
 #include "host/notice.h"
+#include "launch/children_campaign.h"
 #include "prove/goals.h"
 
 #include <stdio.h>
@@ -84,13 +85,14 @@ static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint
     struct dh_campaign_host host = {progress, proven, observed, interrupted, s};
     struct dh_campaign_result r;
     struct dh_err err = {0};
-    bool ok = dh_campaign(&s->subject, &o, goal, goal ? 1 : 0, &host, &r, &err);
+    bool ok = dh_children_campaign(&s->subject, &o, goal, goal ? 1 : 0, &host, &r, &err);
     enum dh_goal_status verdict = goal ? goal->verdict : r.verdict;
     s->schedules += r.schedules;
     s->state->schedules += r.schedules;
     if (!ok && err.text)
         dh_notice_err(&err);
-    if (r.no_threads)
+    dh_check_keep_child(&s->subject, s->state);
+    if (r.no_threads && !r.schedules)
         snprintf(s->state->cannot, sizeof s->state->cannot, "it creates no threads");
     else if (r.cannot && !r.schedules)
         snprintf(s->state->cannot, sizeof s->state->cannot, "%s", r.cannot);
@@ -171,9 +173,12 @@ static void report(struct search *s)
         free(words);
         return;
     }
-    char seen[48] = "";
+    char seen[96] = "";
     if (s->observed)
         snprintf(seen, sizeof seen, ", %u more observed", s->observed);
+    if (s->subject.children.at.n)
+        snprintf(seen + strlen(seen), sizeof seen - strlen(seen), " in %zu child process%s", s->subject.children.at.n,
+                 s->subject.children.at.n == 1 ? "" : "es");
     if (s->of->explores)
         dh_stage_say(s->state, "%u proven%s by %llu schedules of everything%s", s->proven, seen,
                      (unsigned long long)s->schedules, s->state->exhausted ? ", which are all there are" : "");

@@ -23,6 +23,12 @@ struct dh_attempts {
     uint64_t spent_ns;     /* searching */
 };
 
+/* The child process whose threads are searched, if the program makes none itself (prove/children.h). */
+struct dh_stage_child {
+    uint64_t identity; /* 0: none */
+    char build[33], program[512];
+};
+
 struct dh_stage_state {
     atomic_bool stop; /* the stage is to end with what it has */
     enum dh_stage_result result;
@@ -35,6 +41,7 @@ struct dh_stage_state {
     uint64_t schedules;          /* that were searched, of all stages */
     struct dh_attempts tried[DH_ATTEMPTS];
     unsigned n_tried;
+    struct dh_stage_child child;
 };
 
 /* Of a finding; that of the last one when there are too many. */

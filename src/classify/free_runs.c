@@ -2,6 +2,7 @@
 
 #include "base/set.h"
 #include "driver/derive.h"
+#include "driver/library_variants.h"
 #include "driver/site_selection.h"
 #include "event/output_digest.h"
 #include "event/stale.h"

@@ -283,7 +283,7 @@ static bool confirm(struct minimisation *m, struct dh_failing_run *out)
         return false;
     }
     const struct dh_engine_found *end = how.state == DH_ENGINE_REPLAYED ? end_of_kind(&how, m->kind) : NULL;
-    dh_subject_add_libraries(m->s, how.progress);
+    dh_subject_add_libraries(m->s, how.libraries, how.n_libraries);
     if (end) {
         out->values = dh_replay_values(end, m->n);
         out->end = dh_xmemdup(end, end->size);

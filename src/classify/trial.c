@@ -86,8 +86,10 @@ static bool collect(struct dh_baseline *b, struct dh_subject *s, struct dh_engin
     w.job.flags |= DH_ENGINE_COLLECT;
     struct dh_engine_process *c = run(s, &w, err);
     if (c) {
-        add_progress(b, dh_engine_process_region(c));
-        dh_subject_add_libraries(s, &dh_engine_process_region(c)->progress);
+        const struct dh_engine_control *region = dh_engine_process_region(c);
+        add_progress(b, region);
+        dh_subject_learn_children(s, dh_engine_process_region(c));
+        dh_subject_add_libraries(s, region->libraries, region->n_libraries);
     }
     dh_engine_process_free(c);
     return c;

@@ -3,6 +3,7 @@
 #include "check/chain.h"
 #include "cmd/check_table.h"
 #include "cmd/command.h"
+#include "cmd/run_options.h"
 #include "cmd/terminal.h"
 #include "host/file.h"
 #include "host/process.h"
@@ -319,6 +320,7 @@ static bool read_options(const struct dh_parsed *p, struct task *t)
         return false;
     }
     c->db = dh_option_get(p, "db");
+    c->child = dh_option_get(p, "child");
     c->suppressions = dh_option_get(p, "suppressions");
     c->only_run = !c->prove_ns && !dh_option_given(p, "classify");
     c->heals = !dh_option_given(p, "no-heal");
@@ -367,6 +369,7 @@ static const struct dh_option options[] = {
     {"schedules", DH_OPTION_STRING, "N", NULL,
      "at most so many per search, and one search for each finding: what comes of it is the same on a busy machine, if "
      "the budget is large enough"},
+    DH_CHILD_OPTION,
     {"no-heal", DH_OPTION_FLAG, NULL, NULL, "no policy is written"},
     {"input", DH_OPTION_STRING, "FILE", NULL,
      "standard input of the program; without it ours, which is kept for the runs behind the first"},

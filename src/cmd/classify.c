@@ -5,6 +5,7 @@
 #include "cmd/classify_print.h"
 #include "cmd/run_options.h"
 #include "cmd/terminal.h"
+#include "launch/open_subject.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #define BASELINE_LEAST_NS 3000000000ull
+
+enum { CLASSIFY_CHILD = -1 }; /* instead of an exit code: the program has no threads, but a child of it has */
 
 struct classifying {
     const struct dh_parsed *parsed;
@@ -67,6 +70,8 @@ static uint64_t baseline_ns(const struct classifying *c)
 
 static int no_baseline(struct classifying *c)
 {
+    if (c->baseline.no_threads && c->subject.children.at.n && !c->subject.start.follow)
+        return CLASSIFY_CHILD;
     if (c->baseline.no_threads) {
         dh_notice("classify: %s ended without having created a thread: nobody else can read what it writes",
                   c->subject.called);
@@ -206,6 +211,22 @@ static bool read_options(const struct dh_parsed *p, struct dh_classify_options *
     return true;
 }
 
+/* A harness makes no thread itself: races are tried in the first of its child processes that does. */
+static int classify_child(struct classifying *c)
+{
+    struct dh_err err = {0};
+    const struct dh_child_process *child = &c->subject.children.at.at[0];
+    dh_notice("classify: %s makes no thread itself; its child process %u (%s) does (--child=N|NAME takes another)",
+              c->subject.called, child->number, child->command);
+    if (!dh_follow_child(&c->subject, child, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    c->table = (struct dh_classified_table){0};
+    c->variables = (struct dh_racy_variables){0};
+    c->races = (struct dh_races){0};
+    c->baseline = (struct dh_baseline){0};
+    return classify_program(c);
+}
+
 static int classify_with(const struct dh_parsed *parsed)
 {
     struct classifying c = {.parsed = parsed, .db = dh_option_get(parsed, "db")};
@@ -216,6 +237,7 @@ static int classify_with(const struct dh_parsed *parsed)
     c.whole = dh_option_given(parsed, "whole");
     c.as_json = strcmp(dh_option_get(parsed, "format"), "json") == 0;
     code = classify_program(&c);
+    code = code == CLASSIFY_CHILD ? classify_child(&c) : code;
     dh_subject_release(&c.subject);
     free(c.folder);
     return code;
@@ -245,6 +267,7 @@ static const struct dh_option options[] = {
     {"runs", DH_OPTION_STRING, "N", "100",
      "runs of each heuristic; with --systematic, as many as there are unless this is given"},
     {"seed", DH_OPTION_STRING, "N", "1", "of what is chosen at random"},
+    DH_CHILD_OPTION,
     {"input", DH_OPTION_STRING, "FILE", NULL, "standard input of the program; without it there is none"},
     {"-o", DH_OPTION_STRING, "FOLDER", NULL, "where witnesses go; without it the folder 'witnesses' beside the store"},
     {"format", DH_OPTION_CHOICE, "text|json", "text", "json: one object per variable and line"},

@@ -170,8 +170,8 @@ int dh_main_free_run(int argc, char **argv)
         return DH_EXIT_USAGE;
     }
     uint8_t *marks = NULL;
-    bool ok =
-        dh_subject_open(&s, program, program, argv + i + 1, a.input, &err) && name_variables(&v, &s, a.variable, &err);
+    bool ok = dh_subject_open(&s, program, program, NULL, argv + i + 1, a.input, &err) &&
+              name_variables(&v, &s, a.variable, &err);
     if (ok) {
         marks = calloc(s.start.places + 1, 1);
         mark(&v, &s, &a, marks);

@@ -6,6 +6,7 @@
 #include "cmd/run_options.h"
 #include "cmd/terminal.h"
 #include "host/file.h"
+#include "launch/open_subject.h"
 #include "prove/goals.h"
 #include "prove/mpi_campaign.h"
 #include "prove/schedule_text.h"
@@ -18,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { PROVE_CHILDREN = -1 }; /* instead of an exit code: the program has no threads, but children of it have */
 
 struct proving {
     const struct dh_parsed *parsed;
@@ -195,6 +198,8 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
 static int print_end(struct proving *p, const struct dh_campaign_result *r)
 {
     clear_line(p);
+    if (r->no_threads && !r->proven && p->subject.children.at.n && !p->subject.start.follow)
+        return PROVE_CHILDREN;
     if (r->no_threads && !r->proven) {
         dh_notice("prove: %s ended without having created a thread: there is nothing to interleave", p->subject.called);
         return DH_EXIT_USAGE;
@@ -297,6 +302,49 @@ static int prove_subject(struct proving *p)
     return code;
 }
 
+/* ---- child processes ---- */
+
+static int worse(int a, int b)
+{
+    static const int order[] = {DH_EXIT_FINDINGS, DH_EXIT_FAILURE, DH_EXIT_USAGE};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return a;
+}
+
+static int prove_child(struct proving *p, const struct dh_child_process *c)
+{
+    struct dh_err err = {0};
+    if (!dh_follow_child(&p->subject, c, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    if (!p->quiet)
+        printf("child process %u: %s\n", c->number, c->command);
+    free(p->marks);
+    p->options.marks = p->marks = NULL;
+    return prove_subject(p);
+}
+
+/* Harnesses run each test in a child: those that made threads share the time. */
+static int prove_children(struct proving *p)
+{
+    size_t n = p->subject.children.at.n;
+    int code = DH_EXIT_OK;
+    dh_notice(
+        "prove: %s makes no thread itself; %zu of its %u child process%s do%s: exploring %s (--child=N|NAME takes one)",
+        p->subject.called, n, p->subject.children.all, p->subject.children.all == 1 ? "" : "es", n == 1 ? "es" : "",
+        n == 1 ? "that" : "each in turn");
+    uint64_t until = dh_now_ns() + p->options.budget_ns;
+    for (size_t i = 0; i < n && dh_now_ns() < until && !dh_interrupted(p); i++) {
+        p->options.budget_ns = (until - dh_now_ns()) / (n - i);
+        int result = prove_child(p, &p->subject.children.at.at[i]);
+        code = i ? worse(code, result) : result;
+        if (p->options.first && result == DH_EXIT_FINDINGS)
+            break;
+    }
+    return code;
+}
+
 static int prove_with(const struct dh_parsed *parsed)
 {
     struct proving p = {
@@ -308,6 +356,7 @@ static int prove_with(const struct dh_parsed *parsed)
     p.whole = dh_option_given(parsed, "whole");
     p.subject.start.fresh = dh_option_given(parsed, "fresh");
     code = prove_subject(&p);
+    code = code == PROVE_CHILDREN ? prove_children(&p) : code;
     dh_subject_release(&p.subject);
     free(p.marks);
     free(p.folder);
@@ -342,6 +391,7 @@ static const struct dh_option options[] = {
     DH_HEAL_OPTIONS,
     {"fresh", DH_OPTION_FLAG, NULL, NULL,
      "each schedule in a fresh process, where the kernel does what cannot be undone; chosen by itself where that is needed"},
+    DH_CHILD_OPTION,
     {"spurious", DH_OPTION_FLAG, NULL, NULL, "waits for conditions may also end by themselves, as they may"},
     {"as-found", DH_OPTION_FLAG, NULL, NULL,
      "witnesses are kept as they were found, not with the fewest context switches"},

@@ -99,6 +99,11 @@ bool dh_open_program(const char *command, const struct dh_parsed *p, struct dh_s
     }
     char *plan = dh_heal_plan(p, command, DH_ENGINE_PLAN, argv[0]);
     bool ok = plan && dh_open_subject(plan, command, argv, input, s, &err);
+    const char *child = dh_option_get(p, "child");
+    if (ok && child && !dh_follow_named_child(s, child, &err)) {
+        dh_subject_release(s);
+        ok = false;
+    }
     if (plan && !ok)
         *code = dh_fail_as(&err);
     free(plan);

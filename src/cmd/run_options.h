@@ -30,6 +30,11 @@ void dh_focus_read(struct dh_focus *f, const struct dh_parsed *p);
      "run under a healing policy, as 'deadheat heal' writes them (docs/healing.md)"},                                  \
         {"partly", DH_OPTION_FLAG, NULL, NULL, "apply what matches of a policy that no longer matches whole"}
 
+#define DH_CHILD_OPTION                                                                                                \
+    {"child", DH_OPTION_STRING, "N|NAME", NULL,                                                                        \
+     "explore the threads of this child process: the Nth that the program starts, or the first that executes NAME; "   \
+     "without it the program's own, or, if it has none, those of each child that has"}
+
 /* The plan with the policy of --heal in it, owned by the caller; a copy of it without one. NULL: a line was printed. */
 char *dh_heal_plan(const struct dh_parsed *p, const char *command, const char *plan, const char *program);
 

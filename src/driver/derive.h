@@ -12,10 +12,6 @@ char *dh_variant_derive(const char *program, const char *plan, struct dh_err *er
 /* A builder that holds the rows of a table, so that more can be added. */
 struct dh_site_builder *dh_site_builder_of_table(const struct dh_site_table *t);
 
-/* Derives the instrumented libraries a program loads, too. *folder gets a folder that holds them under the names the
- * dynamic linker asks for, to be put first in LD_LIBRARY_PATH; NULL when there are none or none need it. */
-bool dh_variant_derive_libraries(const char *program, const char *plan, char **folder, struct dh_err *err);
-
 /* Calls fn for every variant of this program in the cache. */
 void dh_variants_each_cached(const struct dh_id *id,
                              void (*fn)(void *arg, const char *plan, const char *path, long long bytes), void *arg);

@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "driver/opened_libraries.h"
 #include "image/container.h"
 #include "image/elf_image.h"
 
@@ -61,11 +62,17 @@ static char *try_list(const char *list, const char *origin, const char *name)
     return NULL;
 }
 
+const char *dh_libraries_user_path(void)
+{
+    const char *users = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
+    return users ? users : getenv("LD_LIBRARY_PATH");
+}
+
 static char *locate(const char *name, const char *run_path, const char *origin)
 {
     if (strchr(name, '/'))
         return dh_file_exists(name) ? dh_strdup(name) : NULL;
-    char *path = try_list(getenv("LD_LIBRARY_PATH"), origin, name);
+    char *path = try_list(dh_libraries_user_path(), origin, name);
     if (!path)
         path = try_list(run_path, origin, name);
     for (size_t i = 0; !path && i < sizeof standard_folders / sizeof *standard_folders; i++)
@@ -124,14 +131,27 @@ static bool expand(struct walk *w, const char *file, struct dh_err *err)
     return ok;
 }
 
+/* One that is damaged now is not loaded by the next run. */
+static void note_opened(void *walk, const char *path)
+{
+    struct dh_err ignored = {0};
+    visit(walk, path, NULL, ".", &ignored);
+    dh_err_release(&ignored);
+}
+
 bool dh_libraries_each(const char *program,
                        void (*fn)(void *arg, const char *name, const char *path, bool instrumented), void *arg,
                        struct dh_err *err)
 {
     struct walk w = {.fn = fn, .arg = arg};
     bool ok = expand(&w, program, err);
-    for (size_t i = 0; ok && i < w.queue.n; i++)
-        ok = expand(&w, w.queue.at[i], err);
+    size_t done = 0;
+    for (; ok && done < w.queue.n; done++)
+        ok = expand(&w, w.queue.at[done], err);
+    if (ok)
+        dh_opened_libraries_each(program, note_opened, &w);
+    for (; ok && done < w.queue.n; done++)
+        ok = expand(&w, w.queue.at[done], err);
     for (size_t i = 0; i < w.queue.n; i++)
         free(w.queue.at[i]);
     dh_vec_release(&w.queue);

@@ -1,5 +1,5 @@
-/* The shared libraries that a program loads, by ld.so's search order (DT_NEEDED, run paths), without running it. Layer:
- * driver. */
+/* The shared libraries that a program loads, by ld.so's search order (DT_NEEDED, run paths), without running it, and
+ * those that earlier runs were seen to open. Layer: driver. */
 #ifndef DH_DRIVER_LIBRARIES_H
 #define DH_DRIVER_LIBRARIES_H
 
@@ -12,6 +12,8 @@
 bool dh_libraries_each(const char *program,
                        void (*fn)(void *arg, const char *name, const char *path, bool instrumented), void *arg,
                        struct dh_err *err);
+/* LD_LIBRARY_PATH as the user set it, whatever was put before it for a variant; NULL: not set. */
+const char *dh_libraries_user_path(void);
 /* The sites of the program and of each instrumented library that was found; unreadable ones are skipped. */
 bool dh_site_tables_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
                          struct dh_err *err);

@@ -233,5 +233,7 @@ bool dh_link_recipe_command(const struct dh_link_recipe *r, const char *folder, 
     bool ok = true;
     for (size_t i = 0; ok && i < r->items.n; i++)
         ok = add_item(r, i, folder, merged, origin, out, err);
+    if (origin) /* DT_RPATH would come before LD_LIBRARY_PATH, by which variants of libraries are found */
+        dh_argv_add(out, "--enable-new-dtags");
     return ok;
 }

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define DH_ENGINE_MAGIC 0x31656e69676e6864u /* "dhngine1" */
-enum { DH_ENGINE_VERSION = 6 };
+enum { DH_ENGINE_VERSION = 7 };
 
 enum dh_engine_mode { DH_ENGINE_EXPLORE, DH_ENGINE_REPLAY };
 
@@ -152,17 +152,33 @@ enum {
     DH_ENGINE_TEXT = 512,
     DH_ENGINE_FRAMES = 12,
     DH_ENGINE_ADDED = 4096,
-    DH_ENGINE_LIBRARIES = 16,
+    DH_ENGINE_LIBRARIES = 48,
     DH_ENGINE_PATH = 512,
     DH_ENGINE_STALE_READS = 8,
     DH_ENGINE_OUTCOMES = 256,
     DH_ENGINE_WORKS = 32,
-    DH_ENGINE_ELEMENTS = 16
+    DH_ENGINE_ELEMENTS = 16,
+    DH_ENGINE_RELATIVES = 512
 };
 
-/* Places of the executable are below the first; each instrumented library has a range above, in the order of loading.
- */
+/* Places of the executable come first; behind them those of the libraries that the tool names in `libraries`. A library
+ * that it does not know of has a range from the first number here on, where nothing can be made visible. */
 enum { DH_PLACES_OF_EXECUTABLE = 1 << 25, DH_PLACES_OF_LIBRARY = 1 << 20 };
+
+/* An instrumented library. The tool says which file has which places, the engine adds those that it does not name. */
+struct dh_engine_library {
+    uint64_t device, inode; /* of the file that is loaded */
+    uint32_t first, count;  /* places */
+    uint32_t is_met;        /* it was loaded */
+    uint32_t unused;
+    char path[DH_ENGINE_PATH];
+};
+
+/* Where a module lies: the executable, then the libraries in their order; start 0: it is not loaded. */
+struct dh_engine_image {
+    uint64_t start, end;
+    uint64_t bias; /* what is added to addresses of its file */
+};
 
 /* How a schedule that came to its end did so. Lines of standard output and error count in whatever order they come. */
 struct dh_engine_outcome {
@@ -213,10 +229,10 @@ struct dh_engine_found {
     uint16_t n_parties; /* may exceed what is kept */
     uint64_t schedule;  /* number of the schedule, from 1 */
     uint64_t seed;
-    int32_t signal;                  /* crash, abort; 0: none */
-    int32_t status;                  /* exit status */
-    uint64_t address;                /* that the crash was about */
-    uint64_t image, image_end, bias; /* where the executable lies, and what is added to addresses of its file */
+    int32_t signal;   /* crash, abort; 0: none */
+    int32_t status;   /* exit status */
+    uint64_t address; /* that the crash was about */
+    struct dh_engine_image images[1 + DH_ENGINE_LIBRARIES];
     uint32_t n_decisions;
     uint32_t threads;       /* that the schedule had */
     uint32_t visible_added; /* to replay it, the first so many of progress.added must be visible, no more */
@@ -229,7 +245,7 @@ struct dh_engine_found {
     struct dh_engine_foreseen foreseen[DH_ENGINE_FORESEEN];
     char text[DH_ENGINE_TEXT]; /* of a failed assertion */
     struct dh_engine_party parties[DH_ENGINE_PARTIES];
-    /* Who called each of them, innermost first: return addresses as the executable's file has them; 0: no more. */
+    /* Who called each of them, innermost first: return addresses; 0: no more. */
     uint64_t callers[DH_ENGINE_PARTIES][DH_ENGINE_FRAMES];
     struct dh_engine_decision decisions[];
 };
@@ -268,7 +284,21 @@ struct dh_engine_job {
     char heuristic[24];        /* which of the values a load answers */
     uint32_t fairness;         /* after so many equal stale reads of one place the newest; 0: the heuristic's own */
     uint32_t threads;          /* that the model shall know of; 0: 256 */
-    uint64_t reserved[6];
+    uint64_t follow;           /* identity of the process that is explored; 0: the first one; NOBODY: none */
+    uint64_t reserved[5];
+};
+
+/* A process of the run that has the runtime: the first one, its children and theirs, each as often as it executes a
+ * program. Those whose pid is 0 are not complete. */
+#define DH_ENGINE_NOBODY UINT64_MAX
+struct dh_engine_relative {
+    uint64_t identity; /* the same in every run; 0: the first process */
+    uint64_t command_hash;
+    uint32_t pid;
+    uint32_t made_threads;
+    uint8_t build[16];
+    char program[DH_ENGINE_PATH]; /* its file */
+    char command[192];            /* its words */
 };
 
 /* Written by the engine alone. */
@@ -300,9 +330,8 @@ struct dh_engine_progress {
     uint64_t stack[16];   /* where that was: return addresses less the load address of the program, innermost first */
     uint64_t pairs, both; /* of places whose steps depended on each other: seen, and seen in both orders */
     uint32_t uncovered;   /* unordered accesses were seen at places that cannot be made visible: of libraries */
-    uint32_t n_libraries; /* that are instrumented and were loaded before the first thread, the first ones: */
-    char libraries[DH_ENGINE_LIBRARIES][DH_ENGINE_PATH];
-    uint64_t operations; /* accesses and visible steps of all schedules that came to their end */
+    uint32_t unknown_libraries; /* instrumented ones that the tool did not name: their accesses were not seen */
+    uint64_t operations;        /* accesses and visible steps of all schedules that came to their end */
     uint64_t operations_most;
     uint64_t loads, open_loads,
         stale_loads;                      /* at adversarial places: all, with a choice, that did not get the newest */
@@ -339,7 +368,10 @@ struct dh_engine_control {
     struct dh_engine_foreseen foreseen[DH_ENGINE_FORESEEN]; /* replay: those that decisions speak of */
     struct dh_engine_outcome outcomes[DH_ENGINE_OUTCOMES];  /* set by the tool, or collected */
     struct dh_engine_element elements[DH_ENGINE_ELEMENTS];  /* served where others are sampled (BY_ADDRESS) */
-    uint32_t n_elements, unused;
+    uint32_t n_elements, n_libraries;
+    struct dh_engine_library libraries[DH_ENGINE_LIBRARIES];
+    uint32_t n_relatives;                                     /* may exceed what is kept */
+    struct dh_engine_relative relatives[DH_ENGINE_RELATIVES]; /* in the order in which they came */
 };
 
 static inline dh_engine_marks *dh_engine_visible(struct dh_engine_control *c)

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "driver/policy_plan.h"
 #include "finding/store.h"
+#include "heal/all_sites.h"
 #include "heal/means.h"
 #include "host/process.h"
 
@@ -71,7 +72,13 @@ static bool read_program(struct dh_healing *h, struct dh_err *err)
                     dh_container_read(&h->container, DH_PART_SCOPES, &h->scope_bytes, &ignored) &&
                     dh_scope_table_read(&h->scopes, h->scope_bytes.at, h->scope_bytes.n, &why);
     dh_err_release(&ignored);
-    return dh_site_table_read(&h->sites, h->site_bytes.at, h->site_bytes.n, &why) || dh_err_set(err, "%s", why);
+    struct dh_site_table own;
+    if (!dh_site_table_read(&own, h->site_bytes.at, h->site_bytes.n, &why))
+        return dh_err_set(err, "%s", why);
+    h->all_sites = dh_all_sites(h->program, &own, err);
+    if (h->all_sites)
+        h->sites = dh_site_builder_view(h->all_sites);
+    return h->all_sites;
 }
 
 /* ---- what is kept ---- */
@@ -362,6 +369,8 @@ void dh_healing_release(struct dh_healing *h)
     dh_vec_release(&h->findings);
     dh_vec_release(&h->late);
     dh_draft_release(&h->draft);
+    if (h->all_sites)
+        dh_site_builder_free(h->all_sites);
     free(h->program);
     *h = (struct dh_healing){.job = NULL};
 }

@@ -35,7 +35,8 @@ struct dh_healing {
     bool others; /* there are more findings that do harm */
     struct dh_container container;
     struct dh_bytes site_bytes, scope_bytes;
-    struct dh_site_table sites;
+    struct dh_site_builder *all_sites;
+    struct dh_site_table sites; /* of the program and its libraries */
     struct dh_scope_table scopes;
     bool has_scopes;
     struct dh_draft draft;

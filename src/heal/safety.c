@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "driver/derive.h"
+#include "driver/libraries.h"
 #include "driver/merge.h"
 #include "driver/policy_plan.h"
 #include "heal/lock_wrappers.h"
@@ -598,7 +599,8 @@ static void list_functions(struct safety *s, LLVMModuleRef m)
 }
 
 struct job {
-    const char *program, *plan, *output;
+    const char *program, *module; /* of which one of its modules is looked at */
+    const char *plan, *output;
 };
 
 /* Start files and libc do not count. */
@@ -628,7 +630,7 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
     struct dh_site_table t;
     struct dh_instrument_counts counts = {0};
     const char *why;
-    if (!dh_container_open(&c, j->program, err) || !dh_container_read(&c, DH_PART_SITES, &sites, err) ||
+    if (!dh_container_open(&c, j->module, err) || !dh_container_read(&c, DH_PART_SITES, &sites, err) ||
         !dh_container_read(&c, DH_PART_MODULE, &module, err))
         return false;
     if (!dh_site_table_read(&t, sites.at, sites.n, &why))
@@ -759,16 +761,40 @@ static bool read_risks(const char *path, struct dh_heal_risks *out, struct dh_er
     return true;
 }
 
+/* ---- all modules, each by itself ---- */
+
+struct all_modules {
+    struct job job;
+    struct dh_heal_risks *out;
+    struct dh_err *err;
+    bool ok;
+};
+
+static void check_module(struct all_modules *a, const char *module)
+{
+    a->job.module = module;
+    a->ok = a->ok && dh_child_run("looking into the program", check_policy, &a->job, a->err) &&
+            read_risks(a->job.output, a->out, a->err);
+}
+
+static void check_library(void *arg, const char *name, const char *path, bool instrumented)
+{
+    (void)name;
+    if (instrumented)
+        check_module(arg, path);
+}
+
 bool dh_heal_safety(const char *program, const char *text, size_t n, struct dh_heal_risks *out, struct dh_err *err)
 {
-    struct job j = {.program = program};
+    struct all_modules a = {.job = {.program = program}, .out = out, .err = err, .ok = true};
     char *plan = NULL, *folder = dh_temp_folder(err), *output = NULL;
     *out = (struct dh_heal_risks){.at = {0}};
     bool ok = folder && dh_policy_keep_text("policy", text, n, &plan, err);
     if (ok) {
-        j.plan = plan;
-        j.output = output = dh_format("%s/risks", folder);
-        ok = dh_child_run("looking into the program", check_policy, &j, err) && read_risks(output, out, err);
+        a.job.plan = plan;
+        a.job.output = output = dh_format("%s/risks", folder);
+        check_module(&a, program);
+        ok = a.ok && dh_libraries_each(program, check_library, &a, err) && a.ok;
     }
     if (folder)
         dh_remove_tree(folder);

@@ -9,6 +9,7 @@
 #include "host/file.h"
 #include "host/notice.h"
 #include "host/process.h"
+#include "launch/children_campaign.h"
 #include "launch/open_subject.h"
 #include "launch/witness_run.h"
 #include "prove/goals.h"
@@ -270,7 +271,7 @@ static bool run_campaign(struct searching *s, struct dh_campaign_options *o, str
     struct search_result *out = s->of->result;
     struct dh_campaign_result r;
     struct dh_str summary = {0};
-    bool ok = dh_campaign(&s->subject, o, s->goals.goals.at, s->goals.goals.n, &host, &r, err);
+    bool ok = dh_children_campaign(&s->subject, o, s->goals.goals.at, s->goals.goals.n, &host, &r, err);
     out->searched = ok && (r.proven || (!r.no_threads && !(r.cannot && !r.schedules)));
     out->schedules = r.schedules;
     if (ok && r.cannot)

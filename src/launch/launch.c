@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "driver/derive.h"
+#include "driver/library_variants.h"
 #include "driver/site_selection.h"
 #include "driver/variant.h"
 #include "finding/trained_pairs.h"
@@ -41,16 +42,29 @@ static void name_original(const char *program, const char *variant)
     free(real);
 }
 
+static void forget_libraries(void)
+{
+    const char *path = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
+    if (path && *path)
+        setenv("LD_LIBRARY_PATH", path, 1);
+    else if (path)
+        unsetenv("LD_LIBRARY_PATH");
+    unsetenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
+    unsetenv("DEADHEAT_LIBRARIES");
+}
+
 /* The runtime puts the user's LD_LIBRARY_PATH back before the program's own code runs. */
 static bool lead_to_libraries(const char *program, const char *plan, struct dh_err *err)
 {
     char *folder;
     if (!dh_variant_derive_libraries(program, plan, &folder, err))
         return false;
+    forget_libraries();
     if (folder) {
         const char *old = getenv("LD_LIBRARY_PATH");
         char *path = old && *old ? dh_format("%s:%s", folder, old) : dh_strdup(folder);
         setenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH", old ? old : "", 1);
+        setenv("DEADHEAT_LIBRARIES", folder, 1);
         setenv("LD_LIBRARY_PATH", path, 1);
         free(path);
     }
@@ -335,12 +349,7 @@ bool dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored,
 /* The environment as it was before the variant was looked for. */
 static void forget_variant(void)
 {
-    const char *path = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
-    if (path && *path)
-        setenv("LD_LIBRARY_PATH", path, 1);
-    else if (path)
-        unsetenv("LD_LIBRARY_PATH");
-    unsetenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
+    forget_libraries();
     unsetenv("DEADHEAT_PROGRAM");
 }
 

@@ -10,5 +10,10 @@
  * False: nothing is to be released. */
 bool dh_open_subject(const char *plan, const char *command, char **argv, const char *input, struct dh_subject *s,
                      struct dh_err *err);
+/* From here on the child's threads are explored instead of the program's own. An error when its program has no variant;
+ * the subject is as it was then. */
+bool dh_follow_child(struct dh_subject *s, const struct dh_child_process *c, struct dh_err *err);
+/* The same by number or name (--child), which a run of the program finds. */
+bool dh_follow_named_child(struct dh_subject *s, const char *what, struct dh_err *err);
 
 #endif

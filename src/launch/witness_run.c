@@ -3,6 +3,7 @@
 #include "launch/open_subject.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool dh_witness_run_read(struct dh_witness_run *r, const char *path, bool *ours, struct dh_err *err)
 {
@@ -10,6 +11,17 @@ bool dh_witness_run_read(struct dh_witness_run *r, const char *path, bool *ours,
     r->has_witness = dh_witness_read(&r->witness, path, ours, &strange, err);
     err->is_usage = !r->has_witness && !strange;
     return r->has_witness;
+}
+
+/* The child process that the witness is about. */
+static bool follow(struct dh_witness_run *r, struct dh_err *err)
+{
+    const struct dh_witness *w = &r->witness;
+    struct dh_child_process c = {.identity = w->follow, .program = w->child, .command = w->child};
+    if (!w->follow)
+        return true;
+    strncpy(c.build, w->builds.n ? w->builds.at[0].id : "", sizeof c.build - 1);
+    return dh_follow_child(&r->subject, &c, err);
 }
 
 bool dh_witness_run_open(struct dh_witness_run *r, char *program, const char *plan, bool healed, struct dh_err *err)
@@ -27,6 +39,8 @@ bool dh_witness_run_open(struct dh_witness_run *r, char *program, const char *pl
     if (!r->has_subject)
         return false;
     r->subject.start.environment = r->environment.at;
+    if (!follow(r, err))
+        return false;
     if (dh_subject_resolve_witness(&r->subject, &r->witness, &r->plot, err))
         return true;
     err->is_usage = true;
@@ -86,7 +100,7 @@ bool dh_witness_run_once(struct dh_witness_run *r, bool *same, struct dh_str *wh
     if (!dh_replay(&r->subject.start, &s, flags_of(r), DH_REPLAY_PATIENCE_NS, &how, err))
         return false;
     const struct dh_engine_found *end = dh_replayed_find(&how, r->plot.end);
-    dh_subject_add_libraries(&r->subject, how.progress);
+    dh_subject_add_libraries(&r->subject, how.libraries, how.n_libraries);
     *same = end || fails_elsewhere(r, &how);
     if (end)
         learn(r, end);

@@ -80,7 +80,7 @@ void dh_campaign_read_ends(struct campaign *c, struct search_process *s)
     struct dh_engine_control *region = dh_engine_process_region(s->control);
     const struct dh_engine_found *f;
     if (dh_engine_found_at(region, s->read))
-        dh_subject_add_libraries(c->terms.s, &region->progress);
+        dh_subject_add_libraries(c->terms.s, region->libraries, region->n_libraries);
     while (!c->failed && !c->stop && (f = dh_engine_found_at(region, s->read))) {
         struct dh_engine_found *copy = dh_found_end_copy(f, region->found_size - s->read);
         if (!copy) {

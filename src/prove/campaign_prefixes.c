@@ -33,7 +33,10 @@ static struct dh_engine_found *record_schedule(struct campaign *c, const struct 
     struct dh_engine_control *region = dh_engine_process_region(control);
     if ((f = dh_engine_found_at(region, 0)))
         found = dh_found_end_copy(f, region->found_size);
-    c->terms.out->no_threads = c->terms.out->no_threads || region->progress.state == DH_ENGINE_NO_THREADS;
+    if (region->progress.state == DH_ENGINE_NO_THREADS) {
+        c->terms.out->no_threads = true;
+        dh_subject_learn_children(c->terms.s, region);
+    }
     c->terms.out->schedules += region->progress.schedules;
     c->terms.out->steps += region->progress.steps;
     dh_engine_process_free(control);

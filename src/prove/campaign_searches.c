@@ -182,8 +182,10 @@ static void take_final_state(struct campaign *c, struct search_process *s)
             a->checked_all = !(r->job.flags & DH_ENGINE_NO_ORDER) || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
         }
         break;
+    case DH_ENGINE_SEQUENTIAL: /* it did not come to its own end: _exit, or a signal */
     case DH_ENGINE_NO_THREADS:
         c->terms.out->no_threads = a->over = true;
+        dh_subject_learn_children(c->terms.s, r);
         break;
     case DH_ENGINE_CANNOT:
         if (takes_second_way(c, r))

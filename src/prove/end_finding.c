@@ -52,6 +52,8 @@ static const uint32_t roles[DH_STEP_COUNT] = {
     [DH_STEP_JOIN] = DH_ROLE_JOIN,
     [DH_STEP_CANCEL] = DH_ROLE_CALL,
     [DH_STEP_KILL] = DH_ROLE_CALL,
+    [DH_STEP_DELIVER] = DH_ROLE_OTHER_WAIT,
+    [DH_STEP_ENTER] = DH_ROLE_CALL,
     [DH_STEP_FUTEX_WAIT] = DH_ROLE_OTHER_WAIT,
     [DH_STEP_FUTEX_WAKE] = DH_ROLE_CALL,
     [DH_STEP_SLEEP] = DH_ROLE_CALL,
@@ -96,7 +98,7 @@ static const struct dh_site *site_at(const struct dh_end_context *of, const stru
     static const uint8_t any[16];
     if (a->module == DH_LOG_NONE || a->module > of->n_libraries)
         return NULL;
-    const char *path = a->module ? of->libraries[a->module - 1] : of->variant;
+    const char *path = a->module ? of->libraries[a->module - 1].path : of->variant;
     struct dh_known_module *m = dh_modules_get(dh_resolver_modules(of->resolver), path, a->module ? any : of->build);
     const struct dh_site_table *sites = dh_known_sites(m), *chains;
     uint32_t site, chain;
@@ -106,43 +108,51 @@ static const struct dh_site *site_at(const struct dh_end_context *of, const stru
 }
 
 /* Module and place within it: the executable is number 0, libraries follow. */
-static void set_place(struct dh_log_access *a, uint32_t place)
+static void set_place(const struct dh_end_context *of, struct dh_log_access *a, uint32_t place)
 {
     bool known = place != UINT32_MAX;
     a->place = known ? place : DH_LOG_NONE;
     a->module = known ? 0 : DH_LOG_NONE;
-    if (!known || place < DH_PLACES_OF_EXECUTABLE)
-        return;
-    a->module = 1 + (place - DH_PLACES_OF_EXECUTABLE) / DH_PLACES_OF_LIBRARY;
-    a->place = (place - DH_PLACES_OF_EXECUTABLE) % DH_PLACES_OF_LIBRARY;
+    for (uint32_t i = 0; known && i < of->n_libraries; i++)
+        if (place - of->libraries[i].first < of->libraries[i].count) {
+            a->module = 1 + i;
+            a->place = place - of->libraries[i].first;
+        }
 }
 
-/* Return addresses as a call stack of the executable, module 0; `room` holds the frames. */
-static struct dh_log_stack stack_of(const uint64_t callers[DH_ENGINE_FRAMES], struct dh_log_address *room)
+/* Relative to the module that lies there. */
+static struct dh_log_address module_address(const struct dh_end_context *of, const struct dh_engine_found *found,
+                                            uint64_t address)
+{
+    for (uint32_t i = 0; i <= of->n_libraries; i++)
+        if (found->images[i].start && address - found->images[i].start < found->images[i].end - found->images[i].start)
+            return (struct dh_log_address){address - found->images[i].bias, i};
+    return (struct dh_log_address){address, DH_LOG_NONE};
+}
+
+/* Return addresses in instrumented modules as a call stack; `room` holds the frames. */
+static struct dh_log_stack stack_of(const struct dh_end_context *of, const struct dh_engine_found *found,
+                                    const uint64_t callers[DH_ENGINE_FRAMES], struct dh_log_address *room)
 {
     uint32_t n = 0;
-    for (; n < DH_ENGINE_FRAMES && callers[n]; n++)
-        room[n] = (struct dh_log_address){callers[n], 0};
+    for (uint32_t i = 0; i < DH_ENGINE_FRAMES && callers[i]; i++) {
+        room[n] = module_address(of, found, callers[i]);
+        n += room[n].module != DH_LOG_NONE;
+    }
     return (struct dh_log_stack){.frames = room, .n_frames = n};
 }
 
-/* Relative to the executable, if it lies there. */
-static struct dh_log_address module_address(const struct dh_engine_found *found, uint64_t object)
-{
-    bool ours = object >= found->image && object < found->image_end;
-    return (struct dh_log_address){ours ? object - found->bias : object, ours ? 0 : DH_LOG_NONE};
-}
-
-static void fill_access(struct dh_log_access *a, const struct dh_engine_found *found, const struct dh_engine_party *p)
+static void fill_access(const struct dh_end_context *of, struct dh_log_access *a, const struct dh_engine_found *found,
+                        const struct dh_engine_party *p)
 {
     *a = (struct dh_log_access){.thread = p->thread,
                                 .flags = flags_of(p),
                                 .role = role_of(p),
                                 .size = p->size,
                                 .address = p->object,
-                                .where = module_address(found, p->object),
+                                .where = module_address(of, found, p->object),
                                 .note = ""};
-    set_place(a, p->place);
+    set_place(of, a, p->place);
 }
 
 /* Order of the accesses: waits for conditions first, as they name an indefinite wait, joins last. */
@@ -154,15 +164,16 @@ static unsigned rank_of(const struct dh_engine_party *p)
 
 typedef struct dh_log_address stack_room[DH_LOG_ACCESSES][DH_ENGINE_FRAMES];
 
-static void fill_accesses(struct dh_log_finding *f, const struct dh_engine_found *found, stack_room room)
+static void fill_accesses(const struct dh_end_context *of, struct dh_log_finding *f,
+                          const struct dh_engine_found *found, stack_room room)
 {
     uint32_t n = found->n_parties < DH_ENGINE_PARTIES ? found->n_parties : DH_ENGINE_PARTIES;
     for (unsigned rank = 0; rank < RANKS; rank++)
         for (uint32_t i = 0; i < n && f->n_accesses < DH_LOG_ACCESSES; i++)
             if (rank_of(&found->parties[i]) == rank) {
                 struct dh_log_access *a = &f->access[f->n_accesses];
-                fill_access(a, found, &found->parties[i]);
-                a->stack = stack_of(found->callers[i], room[f->n_accesses++]);
+                fill_access(of, a, found, &found->parties[i]);
+                a->stack = stack_of(of, found, found->callers[i], room[f->n_accesses++]);
             }
 }
 
@@ -228,7 +239,7 @@ static void name_assertion(struct dh_finding *f)
 
 /* Use after free and double free: the text of the engine, "used: freed by thread 2 at place 25", has the other access.
  */
-static void fill_free(struct dh_log_finding *f, const struct dh_engine_found *found)
+static void fill_free(const struct dh_end_context *of, struct dh_log_finding *f, const struct dh_engine_found *found)
 {
     const char *at = strstr(found->text, "freed by thread ");
     unsigned thread, place;
@@ -239,7 +250,7 @@ static void fill_free(struct dh_log_finding *f, const struct dh_engine_found *fo
                                                         .address = found->parties[0].object,
                                                         .where = {found->parties[0].object, DH_LOG_NONE},
                                                         .note = ""};
-    set_place(&f->access[f->n_accesses - 1], place);
+    set_place(of, &f->access[f->n_accesses - 1], place);
     f->text = "";
 }
 
@@ -248,7 +259,7 @@ void dh_end_finding(const struct dh_end_context *of, const struct dh_engine_foun
     struct dh_log_module modules[1 + DH_ENGINE_LIBRARIES] = {{.path = of->variant}};
     memcpy(modules[0].id, of->build, sizeof modules[0].id);
     for (uint32_t i = 0; i < of->n_libraries; i++)
-        modules[1 + i] = (struct dh_log_module){.path = of->libraries[i]};
+        modules[1 + i] = (struct dh_log_module){.path = of->libraries[i].path};
     struct dh_log_process process = {.pid = (uint32_t)getpid(), .path = of->variant, .original = of->program};
     memcpy(process.id, of->build, sizeof process.id);
     struct dh_log_finding f = {.kind = kinds[found->kind < DH_ENGINE_ENDS ? found->kind : 0],
@@ -269,12 +280,12 @@ void dh_end_finding(const struct dh_end_context *of, const struct dh_engine_foun
     }
     f.text = text;
     stack_room room;
-    fill_accesses(&f, found, room);
+    fill_accesses(of, &f, found, room);
     if (found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH || found->kind == DH_ENGINE_FREED)
         for (uint32_t i = 0; i < f.n_accesses; i++)
             fill_failure(&f.access[i], site_at(of, &f.access[i]));
     if (found->kind == DH_ENGINE_FREED)
-        fill_free(&f, found);
+        fill_free(of, &f, found);
     if (found->kind == DH_ENGINE_RACE && f.n_accesses) {
         f.n_held = found->parties[0].size <= sizeof found->parties[0].second ? found->parties[0].size : 0;
         memcpy(f.held, &found->parties[0].second, f.n_held);

@@ -13,7 +13,7 @@ struct dh_end_context {
     const char *variant; /* file that ran */
     const char *program; /* that it stands for */
     uint8_t build[16];
-    char *libraries[DH_ENGINE_LIBRARIES]; /* instrumented ones, as far as known, in the order of their places */
+    struct dh_engine_library *libraries; /* instrumented ones, as far as known; room for DH_ENGINE_LIBRARIES */
     uint32_t n_libraries;
 };
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,11 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#define REGION_NAME "deadheat-engine"
+
 struct dh_engine_process {
     struct dh_engine_control *region;
     uint64_t size;
     int file;
-    pid_t pid; /* 0: has ended */
+    pid_t pid;      /* 0: has ended */
+    bool is_reaped; /* of a daemon: its child goes on */
     int status;
 };
 
@@ -61,7 +65,7 @@ static bool make_region(struct dh_engine_process *c, const struct dh_subject_sta
 {
     uint64_t found = w->found_bytes ? w->found_bytes : 16u << 20;
     c->size = dh_engine_control_size(s->places, w->prefix_length, found);
-    c->file = memfd_create("deadheat-engine", MFD_CLOEXEC);
+    c->file = memfd_create(REGION_NAME, MFD_CLOEXEC);
     if (c->file < 0 || ftruncate(c->file, (off_t)c->size) != 0)
         return dh_err_errno(err, "no memory for the search");
     c->region = mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->file, 0);
@@ -70,9 +74,14 @@ static bool make_region(struct dh_engine_process *c, const struct dh_subject_sta
         return dh_err_errno(err, "no memory for the search");
     }
     dh_engine_control_init(c->region, s->places, w->prefix_length, found);
+    c->region->n_libraries = s->n_libraries;
+    if (s->n_libraries)
+        memcpy(c->region->libraries, s->libraries, s->n_libraries * sizeof *s->libraries);
     c->region->job = w->job;
     c->region->job.prefix_length = w->prefix_length;
     c->region->job.flags |= s->fresh ? DH_ENGINE_FRESH : 0u;
+    if (s->follow)
+        c->region->job.follow = s->follow;
     if (w->visible)
         memcpy(dh_engine_visible(c->region), w->visible, s->places * sizeof *w->visible);
     set_adversary(c->region, s, &w->adversary);
@@ -113,11 +122,12 @@ static void execute(const struct dh_subject_start *s)
     DH_VEC(char *) argv = {0};
     for (const char *const *t = s->through; t && *t; t++)
         dh_vec_push(&argv, (char *)*t);
+    const char *file = s->command ? s->command : s->variant;
     if (!s->through) {
-        execv(s->variant, s->argv);
+        execv(file, s->argv);
         return;
     }
-    dh_vec_push(&argv, (char *)s->variant);
+    dh_vec_push(&argv, (char *)file);
     for (char **a = s->argv + 1; *a; a++)
         dh_vec_push(&argv, *a);
     dh_vec_push(&argv, NULL);
@@ -169,16 +179,84 @@ struct dh_engine_control *dh_engine_process_region(struct dh_engine_process *c)
     return c->region;
 }
 
+/* ---- its children ---- */
+
+/* A process that left the group (a daemon) and still is what it was: it maps the region. */
+static bool is_relative(pid_t pid)
+{
+    char path[32], line[512];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = strstr(line, "memfd:" REGION_NAME) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static void kill_relatives(const struct dh_engine_control *r)
+{
+    uint32_t n = __atomic_load_n(&r->n_relatives, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 1; i < n && i < DH_ENGINE_RELATIVES; i++) {
+        pid_t pid = (pid_t)r->relatives[i].pid;
+        if (pid > 1 && kill(pid, 0) == 0 && is_relative(pid))
+            kill(pid, SIGKILL);
+    }
+}
+
+static bool follows(const struct dh_engine_process *c)
+{
+    return c->region->job.follow && c->region->job.follow != DH_ENGINE_NOBODY;
+}
+
+static bool followed_lives(const struct dh_engine_process *c)
+{
+    const struct dh_engine_control *r = c->region;
+    uint32_t n = __atomic_load_n(&r->n_relatives, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < n && i < DH_ENGINE_RELATIVES; i++)
+        if (r->relatives[i].identity == r->job.follow && r->relatives[i].pid)
+            return is_relative((pid_t)r->relatives[i].pid);
+    return false;
+}
+
+/* Of a search: then those above it are stopped and wait for nothing. */
+static bool followed_is_done(const struct dh_engine_process *c)
+{
+    return c->region->job.mode == DH_ENGINE_EXPLORE &&
+           __atomic_load_n(&c->region->progress.state, __ATOMIC_ACQUIRE) >= DH_ENGINE_FINISHED;
+}
+
 /* Kills the processes that it started. */
 static void clean_up(struct dh_engine_process *c)
 {
     kill(-c->pid, SIGKILL);
+    kill_relatives(c->region);
     c->pid = 0;
+}
+
+static void kill_now(struct dh_engine_process *c)
+{
+    if (!c->pid)
+        return;
+    if (!c->is_reaped)
+        kill(c->pid, SIGKILL);
+    while (!c->is_reaped && waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+        ;
+    clean_up(c);
+}
+
+static bool reap(struct dh_engine_process *c)
+{
+    c->is_reaped = c->is_reaped || waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+    return c->is_reaped && !(follows(c) && followed_lives(c) && !followed_is_done(c));
 }
 
 bool dh_engine_process_ended(struct dh_engine_process *c)
 {
-    if (c->pid && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+    if (c->pid && !c->is_reaped && follows(c) && followed_is_done(c))
+        kill_now(c);
+    else if (c->pid && reap(c))
         clean_up(c);
     return !c->pid;
 }
@@ -186,16 +264,6 @@ bool dh_engine_process_ended(struct dh_engine_process *c)
 void dh_engine_process_stop(struct dh_engine_process *c)
 {
     __atomic_store_n(&c->region->stop, 1, __ATOMIC_RELAXED);
-}
-
-static void kill_now(struct dh_engine_process *c)
-{
-    if (!c->pid)
-        return;
-    kill(c->pid, SIGKILL);
-    while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
-        ;
-    clean_up(c);
 }
 
 bool dh_engine_process_wait(struct dh_engine_process *c, uint64_t patience_ns)

@@ -14,12 +14,16 @@
 struct dh_subject_start {
     const char *variant; /* file to execute */
     char **argv;
-    const char *input;  /* file for standard input; NULL: none */
-    char **environment; /* NAME=VALUE, in addition to ours; NULL: none */
-    uint32_t places;    /* of the variant */
+    const char *input;                         /* file for standard input; NULL: none */
+    char **environment;                        /* NAME=VALUE, in addition to ours; NULL: none */
+    uint32_t places;                           /* of the variant and its libraries */
+    const struct dh_engine_library *libraries; /* instrumented ones */
+    uint32_t n_libraries;
     const char *const
-        *through; /* command before the program, such as a debugger, which inherits our streams; NULL: none */
-    bool fresh; /* each schedule in a fresh process: it does what cannot be undone */
+        *through;        /* command before the program, such as a debugger, which inherits our streams; NULL: none */
+    uint64_t follow;     /* identity of the child process that is explored (prove/children.h); 0: the program itself */
+    const char *command; /* file to execute, if `variant` is what such a child executes; NULL: the variant */
+    bool fresh;          /* each schedule in a fresh process: it does what cannot be undone */
 };
 
 /* Adversarial memory: the places and model of stale values, and the outcomes that are right. */

@@ -133,7 +133,6 @@ static void add_decision(struct order *o, uint32_t i)
     case DH_STEP_CREATE:
     case DH_STEP_JOIN:
     case DH_STEP_CANCEL:
-    case DH_STEP_KILL:
         touch(o, i, key_of(THREAD, d->object), true);
         break;
     case DH_STEP_BEGIN:
@@ -147,12 +146,15 @@ static void add_decision(struct order *o, uint32_t i)
         touch(o, i, key_of(OUTSIDE, 0), true);
         break;
     case DH_STEP_YIELD:
+    case DH_STEP_ENTER:
     case DH_STEP_FLUSH: /* comes after the drains of its thread, as before */
         break;
     case DH_STEP_NONE:
     case DH_STEP_COPY:
     case DH_STEP_FENCE:
     case DH_STEP_FREE:
+    case DH_STEP_KILL:
+    case DH_STEP_DELIVER:
         everything = true;
         break;
     case DH_STEP_WAIT:

@@ -12,43 +12,56 @@
 
 #define PLACE "place "
 
+/* The executable, or an instrumented library. */
+struct place_module {
+    struct dh_known_module *of;
+    uint32_t first, count; /* places */
+};
+
 struct dh_place_names {
     struct dh_modules *modules;
-    struct dh_known_module *module;
-    struct dh_known_module *libraries[DH_ENGINE_LIBRARIES]; /* NULL: not known */
-    const struct dh_site_table *sites;
-    struct dh_string_map names; /* number of a name: the place */
-    DH_VEC(char *) others;      /* names of numbers that are no places of the variant */
+    DH_VEC(struct place_module) all; /* the executable first */
+    struct dh_string_map names;      /* number of a name: the place */
+    DH_VEC(char *) others;           /* names of numbers that are none of these places */
 };
 
 /* `place` becomes the module's own number. */
 static struct dh_known_module *module_of(const struct dh_place_names *p, uint32_t *place)
 {
-    if (*place < DH_PLACES_OF_EXECUTABLE)
-        return p->module;
-    uint32_t n = (*place - DH_PLACES_OF_EXECUTABLE) / DH_PLACES_OF_LIBRARY;
-    *place = (*place - DH_PLACES_OF_EXECUTABLE) % DH_PLACES_OF_LIBRARY;
-    return n < DH_ENGINE_LIBRARIES ? p->libraries[n] : NULL;
+    for (size_t i = 0; i < p->all.n; i++)
+        if (*place - p->all.at[i].first < p->all.at[i].count) {
+            *place -= p->all.at[i].first;
+            return p->all.at[i].of;
+        }
+    return NULL;
+}
+
+static const struct dh_site *site_of(struct dh_known_module *m, uint32_t own, const struct dh_site_table **table)
+{
+    const struct dh_site_table *chains;
+    uint32_t site, chain;
+    *table = dh_known_sites(m);
+    if (!*table || !dh_place_find(dh_known_places(m), *table, own, &site, &chain, &chains) || site == DH_NO_SITE)
+        return NULL;
+    return &(*table)->sites[site];
 }
 
 const struct dh_site *dh_place_names_site(const struct dh_place_names *p, uint32_t place,
                                           const struct dh_site_table **table)
 {
-    const struct dh_site_table *chains;
-    uint32_t site, chain, own = place;
+    uint32_t own = place;
     struct dh_known_module *m = module_of(p, &own);
-    *table = m ? dh_known_sites(m) : p->sites;
-    if (!m || !dh_known_sites(m) || !dh_place_find(dh_known_places(m), *table, own, &site, &chain, &chains) ||
-        site == DH_NO_SITE)
-        return NULL;
-    return &(*table)->sites[site];
+    return m ? site_of(m, own, table) : NULL;
 }
 
-void dh_place_names_library(struct dh_place_names *p, uint32_t n, const char *path)
+void dh_place_names_add_unnamed(struct dh_place_names *p, const char *path, uint32_t first, uint32_t count)
 {
     static const uint8_t any[16];
-    if (n < DH_ENGINE_LIBRARIES && !p->libraries[n])
-        p->libraries[n] = dh_modules_get(p->modules, path, any);
+    for (size_t i = 0; i < p->all.n; i++)
+        if (p->all.at[i].first == first)
+            return;
+    struct place_module m = {dh_modules_get(p->modules, path, any), first, count};
+    dh_vec_push(&p->all, m);
 }
 
 static void add_name(struct dh_place_names *p, const char *site)
@@ -62,25 +75,48 @@ static void add_name(struct dh_place_names *p, const char *site)
     free(name);
 }
 
-struct dh_place_names *dh_place_names_new(struct dh_modules *modules, const char *variant)
+/* Those of a library begin with its name: other modules may have the same source lines. */
+static void add_names(struct dh_place_names *p, const struct place_module *m, const char *library)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *s = site_of(m->of, i, &t);
+        const char *site = s ? dh_site_string(t, s->name) : "";
+        char *name = !*site    ? dh_format(PLACE "%u", m->first + i)
+                     : library ? dh_format("%s!%s", library, site)
+                               : dh_strdup(site);
+        add_name(p, name);
+        free(name);
+    }
+}
+
+static uint32_t places_of(const struct dh_known_module *m)
+{
+    const struct dh_site_table *sites = dh_known_sites(m);
+    return (sites ? sites->n_sites : 0) + dh_known_places(m)->n_places;
+}
+
+static uint32_t add_module(struct dh_place_names *p, const char *path, const char *library)
 {
     static const uint8_t any[16];
-    struct dh_known_module *m = dh_modules_get(modules, variant, any);
-    if (!dh_known_sites(m))
-        return NULL;
+    struct dh_known_module *of = dh_modules_get(p->modules, path, any);
+    struct place_module m = {of, p->names.n, places_of(of)};
+    dh_vec_push(&p->all, m);
+    add_names(p, &m, library);
+    return m.count;
+}
+
+struct dh_place_names *dh_place_names_new(struct dh_modules *modules, const char *variant)
+{
     struct dh_place_names *p = dh_xcalloc(1, sizeof *p);
     p->modules = modules;
-    p->module = m;
-    p->sites = dh_known_sites(m);
-    uint32_t n = p->sites->n_sites + dh_known_places(m)->n_places;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct dh_site_table *t;
-        const struct dh_site *s = dh_place_names_site(p, i, &t);
-        char *number = dh_format(PLACE "%u", i);
-        add_name(p, s && *dh_site_string(t, s->name) ? dh_site_string(t, s->name) : number);
-        free(number);
-    }
+    add_module(p, variant, NULL);
     return p;
+}
+
+uint32_t dh_place_names_add_library(struct dh_place_names *p, const char *path)
+{
+    return add_module(p, path, dh_basename(path));
 }
 
 void dh_place_names_free(struct dh_place_names *p)
@@ -90,6 +126,7 @@ void dh_place_names_free(struct dh_place_names *p)
     for (size_t i = 0; i < p->others.n; i++)
         free(p->others.at[i]);
     dh_vec_release(&p->others);
+    dh_vec_release(&p->all);
     dh_string_map_release(&p->names);
     free(p);
 }
@@ -147,23 +184,35 @@ static bool is_half_of(const struct dh_site *s, const site_list *writes)
     return false;
 }
 
+static void list_writes(const struct dh_site_table *t, const char *site, site_list *out)
+{
+    for (uint32_t i = 0; t && i < t->n_sites; i++)
+        if (t->sites[i].op == DH_OP_WRITE && strcmp(dh_site_string(t, t->sites[i].name), site) == 0)
+            dh_vec_push(out, &t->sites[i]);
+}
+
+static unsigned mark_module(const struct place_module *m, const char *site, uint8_t *visible, uint32_t *one, unsigned n)
+{
+    site_list writes = {0};
+    list_writes(dh_known_sites(m->of), site, &writes);
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *s = site_of(m->of, i, &t);
+        if (!s || (strcmp(dh_site_string(t, s->name), site) != 0 && !is_half_of(s, &writes)))
+            continue;
+        visible[m->first + i] |= 1;
+        if (!n++ || s->op == DH_OP_WRITE)
+            *one = m->first + i;
+    }
+    dh_vec_release(&writes);
+    return n;
+}
+
 unsigned dh_place_names_mark(const struct dh_place_names *p, const char *site, uint8_t *visible, uint32_t *one)
 {
     unsigned n = 0;
-    site_list writes = {0};
-    for (uint32_t i = 0; i < p->sites->n_sites; i++)
-        if (p->sites->sites[i].op == DH_OP_WRITE &&
-            strcmp(dh_site_string(p->sites, p->sites->sites[i].name), site) == 0)
-            dh_vec_push(&writes, &p->sites->sites[i]);
-    for (uint32_t i = 0; i < p->names.n; i++) {
-        const struct dh_site_table *t;
-        const struct dh_site *s = dh_place_names_site(p, i, &t);
-        if (!s || (strcmp(dh_site_string(t, s->name), site) != 0 && !is_half_of(s, &writes)))
-            continue;
-        visible[i] |= 1;
-        if (!n++ || s->op == DH_OP_WRITE)
-            *one = i;
-    }
-    dh_vec_release(&writes);
+    for (size_t i = 0; i < p->all.n; i++)
+        if (p->all.at[i].first < p->names.n)
+            n = mark_module(&p->all.at[i], site, visible, one, n);
     return n;
 }

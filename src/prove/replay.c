@@ -72,6 +72,8 @@ static void read_region(struct dh_engine_control *c, struct dh_replayed *out)
     memcpy(out->text, c->progress.text, sizeof out->text);
     out->text[sizeof out->text - 1] = 0;
     out->progress = dh_xmemdup(&c->progress, sizeof c->progress);
+    out->libraries = dh_xmemdup(c->libraries, sizeof c->libraries);
+    out->n_libraries = c->n_libraries;
     read_ends(c, out);
 }
 
@@ -104,6 +106,7 @@ void dh_replayed_release(struct dh_replayed *r)
         free(r->ends.at[i]);
     dh_vec_release(&r->ends);
     free(r->progress);
+    free(r->libraries);
     dh_str_release(&r->output);
     *r = (struct dh_replayed){0};
 }

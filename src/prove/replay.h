@@ -23,7 +23,9 @@ struct dh_replayed {
     uint32_t diverged_at;
     struct dh_engine_party diverged;
     char text[256];
-    struct dh_engine_progress *progress;   /* final; owned */
+    struct dh_engine_progress *progress; /* final; owned */
+    struct dh_engine_library *libraries; /* that are instrumented; owned */
+    uint32_t n_libraries;
     DH_VEC(struct dh_engine_found *) ends; /* in the order they were found; owned */
     struct dh_str output;                  /* of the program, with CAPTURE */
 };

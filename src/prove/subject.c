@@ -8,60 +8,100 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 extern char **environ;
 
 #define NOWHERE "-"
 
-static bool read_build(struct dh_subject *s, const char *variant, struct dh_err *err)
+static bool read_build(const char *file, struct dh_id *id, struct dh_err *err)
 {
     struct dh_container c;
-    if (!dh_container_open(&c, variant, err))
+    if (!dh_container_open(&c, file, err))
         return false;
-    memcpy(s->end_context.build, c.id.bytes, sizeof s->end_context.build);
-    dh_id_text(&c.id, s->build);
+    *id = c.id;
     dh_container_release(&c);
     return true;
 }
 
-bool dh_subject_open(struct dh_subject *s, const char *program, const char *variant, char **argv, const char *input,
-                     struct dh_err *err)
+static bool add_library(struct dh_subject *s, const char *path, struct dh_err *err)
 {
+    uint32_t n = s->end_context.n_libraries;
+    struct dh_engine_library *l = &s->end_context.libraries[n];
+    struct dh_id id;
+    struct stat file;
+    if (n == DH_ENGINE_LIBRARIES || strlen(path) >= sizeof l->path)
+        return true; /* the engine tells that it met one that it does not know */
+    if (!read_build(path, &id, err))
+        return false;
+    if (stat(path, &file) != 0)
+        return dh_err_errno(err, "cannot read %s", path);
+    l->device = file.st_dev;
+    l->inode = file.st_ino;
+    l->first = dh_place_names_count(s->places);
+    l->count = dh_place_names_add_library(s->places, path);
+    strcpy(l->path, path);
+    dh_id_text(&id, s->library_builds[n]);
+    s->end_context.n_libraries = n + 1;
+    return true;
+}
+
+bool dh_subject_open(struct dh_subject *s, const char *program, const char *variant, char *const *libraries,
+                     char **argv, const char *input, struct dh_err *err)
+{
+    struct dh_id id;
     *s =
         (struct dh_subject){.resolver = dh_resolver_new(), .program = dh_strdup(program), .called = dh_strdup(argv[0])};
     char *file = dh_strdup(variant);
     s->start = (struct dh_subject_start){.variant = file, .argv = argv, .input = input};
-    if (!read_build(s, variant, err))
+    if (!read_build(variant, &id, err))
         return false;
+    s->start.libraries = s->end_context.libraries = dh_xcalloc(DH_ENGINE_LIBRARIES, sizeof *s->end_context.libraries);
+    memcpy(s->end_context.build, id.bytes, sizeof s->end_context.build);
+    dh_id_text(&id, s->build);
     s->places = dh_place_names_new(dh_resolver_modules(s->resolver), variant);
-    if (!s->places)
-        return dh_err_set(err, "%s has no sites: nothing in it was compiled by 'deadheat cc'", program);
+    for (; libraries && *libraries; libraries++)
+        if (!add_library(s, *libraries, err))
+            return false;
     s->start.places = dh_place_names_count(s->places);
+    if (!s->start.places)
+        return dh_err_set(err, "%s has no sites: nothing in it was compiled by 'deadheat cc'", program);
     s->end_context.resolver = s->resolver;
     s->end_context.variant = file;
     s->end_context.program = s->program;
+    s->start.n_libraries = s->end_context.n_libraries;
     return true;
 }
 
-void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_progress *p)
+void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_library *met, uint32_t n)
 {
-    uint32_t n = p->n_libraries < DH_ENGINE_LIBRARIES ? p->n_libraries : DH_ENGINE_LIBRARIES;
-    for (uint32_t i = s->end_context.n_libraries; i < n; i++) {
-        s->end_context.libraries[i] = dh_format("%.*s", DH_ENGINE_PATH, p->libraries[i]);
-        dh_place_names_library(s->places, i, s->end_context.libraries[i]);
+    for (uint32_t i = s->end_context.n_libraries; i < n && i < DH_ENGINE_LIBRARIES; i++) {
+        struct dh_engine_library *l = &s->end_context.libraries[i];
+        *l = met[i];
+        l->path[sizeof l->path - 1] = 0;
+        dh_place_names_add_unnamed(s->places, l->path, l->first, l->count);
         s->end_context.n_libraries = i + 1;
     }
 }
 
+void dh_subject_learn_children(struct dh_subject *s, const struct dh_engine_control *r)
+{
+    if (!r->job.follow && !r->relatives[0].made_threads)
+        dh_children_read(&s->children, r);
+}
+
 void dh_subject_release(struct dh_subject *s)
 {
-    for (uint32_t i = 0; i < s->end_context.n_libraries; i++)
-        free(s->end_context.libraries[i]);
+    free(s->end_context.libraries);
+    dh_children_release(&s->children);
     dh_place_names_free(s->places);
     dh_resolver_free(s->resolver);
     free((char *)s->start.variant);
+    free((char *)s->start.command);
     free(s->program);
     free(s->called);
+    free(s->plan);
+    free(s->child);
     *s = (struct dh_subject){0};
 }
 
@@ -109,8 +149,16 @@ static void add_start(const struct dh_subject *s, struct dh_witness *w)
 {
     struct dh_witness_build b = {.id = dh_strdup(s->build), .name = dh_strdup(dh_basename(s->program))};
     dh_vec_push(&w->builds, b);
+    for (uint32_t i = 0; i < s->start.n_libraries; i++) {
+        struct dh_witness_build l = {.id = dh_strdup(s->library_builds[i]),
+                                     .name = dh_strdup(dh_basename(s->end_context.libraries[i].path))};
+        dh_vec_push(&w->builds, l);
+    }
     free(w->program);
     w->program = dh_strdup(s->called);
+    w->follow = s->start.follow;
+    free(w->child);
+    w->child = dh_strdup(s->child ? s->child : "");
     for (char **a = s->start.argv + 1; *a; a++)
         dh_vec_push(&w->arguments, dh_strdup(*a));
     for (char **e = environ; *e; e++)
@@ -207,12 +255,38 @@ void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *sch
 
 /* ---- from a witness ---- */
 
+static bool other_build(const char *name, const char *then, const char *now, struct dh_err *err)
+{
+    return dh_err_set(err, "the witness is of another build of %s: it was made with %.12s, this is %.12s; prove again",
+                      name, then, now);
+}
+
+/* One of the same name, if there is none of this build. */
+static const char *build_of_library(const struct dh_subject *s, const struct dh_witness_build *b)
+{
+    const char *found = NULL;
+    for (uint32_t i = 0; i < s->start.n_libraries; i++) {
+        if (strcmp(s->library_builds[i], b->id) == 0)
+            return s->library_builds[i];
+        if (strcmp(dh_basename(s->end_context.libraries[i].path), b->name) == 0)
+            found = s->library_builds[i];
+    }
+    return found;
+}
+
 static bool same_build(const struct dh_subject *s, const struct dh_witness *w, struct dh_err *err)
 {
-    if (w->builds.n && strcmp(w->builds.at[0].id, s->build) == 0)
-        return true;
-    return dh_err_set(err, "the witness is of another build of %s: it was made with %.12s, this is %.12s; prove again",
-                      s->called, w->builds.n ? w->builds.at[0].id : "none", s->build);
+    if (!w->builds.n || strcmp(w->builds.at[0].id, s->build) != 0)
+        return other_build(s->called, w->builds.n ? w->builds.at[0].id : "none", s->build, err);
+    for (size_t i = 1; i < w->builds.n; i++) {
+        const struct dh_witness_build *b = &w->builds.at[i];
+        const char *now = build_of_library(s, b);
+        if (!now)
+            return dh_err_set(err, "the witness needs the library %s, which %s does not load", b->name, s->called);
+        if (strcmp(now, b->id) != 0)
+            return other_build(b->name, b->id, now, err);
+    }
+    return true;
 }
 
 static bool same_inputs(const struct dh_witness *w, struct dh_err *err)

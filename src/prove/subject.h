@@ -3,6 +3,7 @@
 #ifndef DH_PROVE_SUBJECT_H
 #define DH_PROVE_SUBJECT_H
 
+#include "prove/children.h"
 #include "prove/end_finding.h"
 #include "prove/engine_process.h"
 #include "prove/place_names.h"
@@ -15,17 +16,24 @@ struct dh_subject {
     struct dh_finding_resolver *resolver;
     struct dh_end_context end_context;
     char *program, *called; /* the file; argv[0] */
+    char *plan;             /* of the variant */
+    char *child;            /* program of the child that start.follow names; NULL: it is the program itself */
     char build[33];
+    char library_builds[DH_ENGINE_LIBRARIES][33]; /* of end_context.libraries; "": not known */
+    struct dh_children children; /* that make threads, after a run of the program in which it made none itself */
 };
 
-/* `program` is the file, `variant` what dh_variant_derive made of it. argv and input are borrowed. An error when
- * nothing in it is instrumented. */
-bool dh_subject_open(struct dh_subject *s, const char *program, const char *variant, char **argv, const char *input,
-                     struct dh_err *err);
+/* `program` is the file, `variant` what dh_variant_derive made of it, `libraries` are the variants of those that it
+ * loads, ended by NULL, or NULL. argv and input are borrowed. An error when nothing in it is instrumented. */
+bool dh_subject_open(struct dh_subject *s, const char *program, const char *variant, char *const *libraries,
+                     char **argv, const char *input, struct dh_err *err);
 void dh_subject_release(struct dh_subject *s);
 
-/* Instrumented libraries that a process of it loaded. */
-void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_progress *p);
+/* Instrumented libraries that a process of it loaded, and that nobody knew of. */
+void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_library *met, uint32_t n);
+
+/* After a run in which the program made no thread. */
+void dh_subject_learn_children(struct dh_subject *s, const struct dh_engine_control *r);
 
 /* The witness of an end that a schedule leads to. */
 void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *schedule,

@@ -17,14 +17,14 @@ enum { LINES_MOST = 20000000, LINE_MOST = 1 << 20 };
 void dh_witness_init(struct dh_witness *w)
 {
     *w = (struct dh_witness){0};
-    char **texts[] = {&w->kind, &w->finding, &w->program, &w->input, &w->text, &w->visible_hash, &w->model};
+    char **texts[] = {&w->kind, &w->finding, &w->program, &w->input, &w->child, &w->text, &w->visible_hash, &w->model};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = dh_strdup("");
 }
 
 void dh_witness_release(struct dh_witness *w)
 {
-    char *texts[] = {w->kind, w->finding, w->program, w->input, w->text, w->visible_hash, w->model};
+    char *texts[] = {w->kind, w->finding, w->program, w->input, w->child, w->text, w->visible_hash, w->model};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     for (size_t i = 0; i < w->builds.n; i++)
@@ -165,6 +165,11 @@ static void print_how_to_run(struct dh_str *out, const struct dh_witness *w)
         add_line(out, "argument", w->arguments.at[i]);
     for (size_t i = 0; i < w->environment.n; i++)
         add_line(out, "environment", w->environment.at[i]);
+    if (w->follow) {
+        dh_str_addf(out, "child %016llx ", (unsigned long long)w->follow);
+        add_text(out, w->child);
+        dh_str_add(out, "\n");
+    }
     if (w->input[0])
         add_line(out, "stdin", w->input);
     for (size_t i = 0; i < w->inputs.n; i++) {
@@ -353,6 +358,17 @@ static bool on_environment(struct parse *p, const char *v)
         return refuse(p, "a witness may not set that variable");
     dh_vec_push(&p->w->environment, dh_strdup(v));
     return true;
+}
+
+static bool on_child(struct parse *p, const char *v)
+{
+    enum { DIGITS = 16 };
+    char digits[DIGITS + 1] = "";
+    if (strspn(v, "0123456789abcdef") != DIGITS || v[DIGITS] != ' ' || !v[DIGITS + 1])
+        return refuse(p, "a child is 16 hexadecimal digits and a file");
+    memcpy(digits, v, DIGITS);
+    p->w->follow = strtoull(digits, NULL, 16);
+    return (p->w->follow && set_text(&p->w->child, v + DIGITS + 1)) || refuse(p, "no child has the number 0");
 }
 
 static bool on_stdin(struct parse *p, const char *v)
@@ -550,6 +566,7 @@ static const struct key {
     {"program", on_program, ONCE | NEEDED},
     {"argument", on_argument, 0},
     {"environment", on_environment, 0},
+    {"child", on_child, ONCE},
     {"stdin", on_stdin, ONCE},
     {"input", on_input, 0},
     {"threads", on_threads, ONCE | NEEDED},

@@ -52,11 +52,13 @@ struct dh_witness_outcome {
 };
 
 struct dh_witness {
-    char *kind;    /* of the end: "race", "deadlock", ... */
-    char *finding; /* id, or "" */
-    char *program; /* argv[0] */
-    char *input;   /* file of standard input, or "" */
-    char *text;    /* of a failed assertion, or "" */
+    char *kind;      /* of the end: "race", "deadlock", ... */
+    char *finding;   /* id, or "" */
+    char *program;   /* argv[0] */
+    char *input;     /* file of standard input, or "" */
+    char *child;     /* file of the child process that it is about, or "" */
+    uint64_t follow; /* which child that is (prove/children.h); 0: the program itself */
+    char *text;      /* of a failed assertion, or "" */
     int signal, status;
     uint32_t threads;
     bool spurious;                     /* spurious wakeups */

@@ -233,6 +233,7 @@ static bool is_reproducible(struct extension *w, const struct dh_recorded_step *
     case DH_STEP_FENCE:
     case DH_STEP_SLEEP:
     case DH_STEP_YIELD:
+    case DH_STEP_ENTER:
     case DH_STEP_UNLOCK:
     case DH_STEP_WAIT:
     case DH_STEP_END:
@@ -254,6 +255,7 @@ static bool is_reproducible(struct extension *w, const struct dh_recorded_step *
         return !w->io_omitted || (s->flags & (DH_STEP_READS | DH_STEP_WRITES)) == DH_STEP_WRITES;
     case DH_STEP_CANCEL:
     case DH_STEP_KILL:
+    case DH_STEP_DELIVER:
     case DH_STEP_EXIT:
     case DH_STEP_FUTEX_WAIT:
         return false;

@@ -248,13 +248,19 @@ static struct dh_hb_thread *other_thread(const struct executed *x)
     return x->step->object < x->h->threads && x->step->object != x->t->slot ? &x->h->thread[x->step->object] : NULL;
 }
 
-/* Cleanup and signal handlers of the other thread come after this. That what it does before it notices comes after
- * this, too, is an edge too many. */
+/* Cleanup of the other thread comes after this. That what it does before it notices comes after this, too, is an edge
+ * too many. */
 static void step_cancel(const struct executed *x)
 {
     struct dh_hb_thread *other = other_thread(x);
     if (other)
         dh_hb_fork(&x->h->memory, x->t, other);
+}
+
+/* By the number of the signal, where no object lies. */
+static void step_kill(const struct executed *x)
+{
+    release(x, x->step->second);
 }
 
 static void step_join(const struct executed *x)
@@ -407,7 +413,8 @@ static order_step *const orders[DH_STEP_COUNT] = {
     [DH_STEP_SEM_POST] = step_release,   [DH_STEP_BARRIER] = step_barrier, [DH_STEP_ONCE] = step_acquire,
     [DH_STEP_ONCE_END] = step_release,   [DH_STEP_CREATE] = step_create,   [DH_STEP_JOIN] = step_join,
     [DH_STEP_FUTEX_WAIT] = step_acquire, [DH_STEP_IO] = step_io,           [DH_STEP_INIT] = step_init,
-    [DH_STEP_FUTEX_WAKE] = step_release, [DH_STEP_CANCEL] = step_cancel,   [DH_STEP_KILL] = step_cancel,
+    [DH_STEP_FUTEX_WAKE] = step_release, [DH_STEP_CANCEL] = step_cancel,   [DH_STEP_KILL] = step_kill,
+    [DH_STEP_DELIVER] = step_acquire,
 };
 
 static bool access_of(struct dh_schedule_races *h, uint32_t thread, const struct dh_step *s, uint64_t address,

@@ -54,6 +54,7 @@ static const uint16_t touches[DH_STEP_COUNT] = {
     [DH_STEP_FLUSH] = BUFFER,
     [DH_STEP_EXIT] = ALL,
     [DH_STEP_KILL] = ALL,
+    [DH_STEP_DELIVER] = ALL,
 };
 
 static const char *const names[DH_STEP_COUNT] = {
@@ -72,9 +73,11 @@ static bool is_buffered_store(const struct dh_step *s)
     return s->kind == DH_STEP_WRITE && s->flags & DH_STEP_BUFFERED;
 }
 
-/* A buffered store touches nothing but its buffer. */
+/* A buffered store touches nothing but its buffer; a handler that may run instead, anything. */
 static unsigned touched(const struct dh_step *s)
 {
+    if (s->flags & DH_STEP_SIGNALLED)
+        return ALL;
     if (is_buffered_store(s))
         return BUFFER;
     return s->kind < DH_STEP_COUNT ? touches[s->kind] : ALL;
@@ -381,6 +384,7 @@ bool dh_step_could_precede(const struct dh_step *late, const struct dh_step *ear
     case DH_STEP_JOIN:
     case DH_STEP_FUTEX_WAIT:
     case DH_STEP_FLUSH:
+    case DH_STEP_DELIVER:
     case DH_STEP_IO: /* may block on input */
         return false;
     default:

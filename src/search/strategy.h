@@ -29,6 +29,7 @@ enum dh_step_flag {
     DH_STEP_BUFFERED =
         1 << 8, /* a store that waits in its thread's buffer, `second`, until a drain takes it to memory */
     DH_STEP_COMPARES = 1 << 9, /* an update that may turn out to be a load */
+    DH_STEP_SIGNALLED = 1 << 11, /* the thread may take a signal instead, whose handler may do anything */
 };
 
 /* What a thread will do when it is chosen next. */

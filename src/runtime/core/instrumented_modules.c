@@ -4,10 +4,13 @@
 
 #include "event/engine.h"
 #include "runtime/core/thread_state.h"
+#include "runtime/platform/raw_syscall.h"
 #include "runtime/sync/sync.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 enum {
     OF_EXECUTABLE = DH_PLACES_OF_EXECUTABLE,
@@ -18,6 +21,7 @@ enum {
 struct library {
     _Atomic uintptr_t start; /* 0 = not filled in yet */
     uintptr_t end;
+    uint64_t device, inode;
 };
 
 static struct library libraries[LIBRARIES];
@@ -25,10 +29,13 @@ static _Atomic uint32_t n_libraries;
 
 extern const char __executable_start[], etext[];
 
+uint32_t (*dh_module_numbering)(const struct dh_module_file *file, uint32_t first);
+
+/* Newest first: one may lie where another was that is closed. */
 static const struct library *library_of(uintptr_t code)
 {
     uint32_t n = atomic_load_explicit(&n_libraries, memory_order_acquire);
-    for (uint32_t i = 0; i < n && i < LIBRARIES; i++) {
+    for (uint32_t i = n < LIBRARIES ? n : LIBRARIES; i-- > 0;) {
         uintptr_t start = atomic_load_explicit(&libraries[i].start, memory_order_acquire);
         if (start && code - start < libraries[i].end - start)
             return &libraries[i];
@@ -60,16 +67,36 @@ void dh_modules_init(void)
     dh_constant_size = end == UINTPTR_MAX || end < first ? 0 : end - first;
 }
 
+bool dh_module_file_at(uintptr_t address, struct dh_module_file *out)
+{
+    struct dl_find_object o;
+    struct stat s;
+    if (_dl_find_object((void *)address, &o) != 0 || !o.dlfo_link_map)
+        return false;
+    const char *name = o.dlfo_link_map->l_name;
+    *out = (struct dh_module_file){.path = name ? name : "",
+                                   .start = (uintptr_t)o.dlfo_map_start,
+                                   .end = (uintptr_t)o.dlfo_map_end,
+                                   .bias = o.dlfo_link_map->l_addr};
+    if (dh_syscall3(SYS_stat, (long)out->path, (long)&s, 0) == 0) {
+        out->device = s.st_dev;
+        out->inode = s.st_ino;
+    }
+    return true;
+}
+
 /* More libraries than there are ranges share the last one: places of theirs are then not known. */
-uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end)
+static uint32_t join(uintptr_t code_start, uintptr_t code_end, const struct dh_module_file *file)
 {
     const struct library *known = library_of(code_start);
-    if (known) /* loaded again at the same place */
-        return OF_EXECUTABLE + (uint32_t)(known - libraries) * OF_LIBRARY;
+    if (known && known->start == code_start && known->device == file->device && known->inode == file->inode)
+        return OF_EXECUTABLE + (uint32_t)(known - libraries) * OF_LIBRARY; /* loaded again at the same place */
     uint32_t n = atomic_fetch_add_explicit(&n_libraries, 1, memory_order_acq_rel);
     if (n >= LIBRARIES)
         return DH_PLACE_NONE;
     libraries[n].end = code_end;
+    libraries[n].device = file->device;
+    libraries[n].inode = file->inode;
     atomic_store_explicit(&libraries[n].start, code_start, memory_order_release);
     return OF_EXECUTABLE + n * OF_LIBRARY;
 }
@@ -83,15 +110,10 @@ uintptr_t dh_module_of_place(uint32_t *place)
     return n < LIBRARIES ? libraries[n].start : 0;
 }
 
-uintptr_t dh_module_library(uint32_t n)
-{
-    return n < LIBRARIES ? atomic_load_explicit(&libraries[n].start, memory_order_acquire) : 0;
-}
-
 uint32_t dh_module_places(uintptr_t low, uintptr_t high)
 {
     uint32_t n = atomic_load_explicit(&n_libraries, memory_order_acquire);
-    for (uint32_t i = 0; i < n && i < LIBRARIES; i++) {
+    for (uint32_t i = n < LIBRARIES ? n : LIBRARIES; i-- > 0;) {
         uintptr_t start = atomic_load_explicit(&libraries[i].start, memory_order_acquire);
         if (start && start - low < high - low)
             return OF_EXECUTABLE + i * OF_LIBRARY;
@@ -101,7 +123,11 @@ uint32_t dh_module_places(uintptr_t low, uintptr_t high)
 
 uint32_t __dh_join(const void *code, const void *code_end)
 {
-    uint32_t first = dh_module_join((uintptr_t)code, (uintptr_t)code_end);
+    struct dh_module_file file = {.path = ""};
+    dh_module_file_at((uintptr_t)code, &file);
+    uint32_t first = join((uintptr_t)code, (uintptr_t)code_end, &file);
+    if (dh_module_numbering)
+        first = dh_module_numbering(&file, first);
     dh_modules_changed();
     return first;
 }

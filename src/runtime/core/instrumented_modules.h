@@ -10,12 +10,17 @@
 void dh_modules_init(void);
 /* Is it code of the executable, or of an instrumented library? Only calls from there are the program's own. */
 bool dh_module_is_instrumented(uintptr_t code);
-/* For an instrumented library: the first number of its places. */
-uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end);
-/* The same for the library that lies there; UINT32_MAX for one that did not join. */
+/* The file that is mapped at an address, and where. `path` is the dynamic linker's. */
+struct dh_module_file {
+    const char *path;
+    uint64_t device, inode;
+    uintptr_t start, end, bias;
+};
+bool dh_module_file_at(uintptr_t address, struct dh_module_file *out);
+/* NULL, or who numbers the places of a library that joins: its first one, instead of `first`. */
+extern uint32_t (*dh_module_numbering)(const struct dh_module_file *file, uint32_t first);
+/* The first number of the places of the library that lies there; UINT32_MAX for one that did not join. */
 uint32_t dh_module_places(uintptr_t low, uintptr_t high);
-/* Where the code of the nth instrumented library begins; 0: there is none. */
-uintptr_t dh_module_library(uint32_t n);
 /* An address of the module that the place belongs to (0 = the executable); the place as the module numbers it. */
 uintptr_t dh_module_of_place(uint32_t *place);
 

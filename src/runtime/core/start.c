@@ -105,9 +105,10 @@ static void start(int argc, char **argv, char **envp)
     if (trusted) {
         /* `deadheat run` says which program the variant stands for; children are programs of their own. */
         dh_process.original = dh_environment_take(envp, "DEADHEAT_PROGRAM=");
+        dh_process.libraries = dh_environment_take(envp, "DEADHEAT_LIBRARIES=");
         restore_library_path(envp);
         dh_variant_become(argc, argv, envp);
-        dh_process.engine_region = dh_environment_take(envp, "DEADHEAT_ENGINE=");
+        dh_process.engine_region = dh_environment_find(envp, "DEADHEAT_ENGINE=");
         dh_process.stale_region = dh_environment_find(envp, "DEADHEAT_STALE=");
     }
     dh_process.pid = dh_sys_getpid();

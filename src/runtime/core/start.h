@@ -8,11 +8,12 @@
 
 struct dh_process {
     bool started;
-    bool forked;          /* not the process that started, but a child of it */
-    int pid;              /* differs from getpid() in a child made by vfork or a raw system call */
-    const char *path;     /* of the executable, absolute where that is known */
-    const char *original; /* of the program this is a derived variant of, or NULL */
-    bool restarted;       /* by us, without address randomisation */
+    bool forked;           /* not the process that started, but a child of it */
+    int pid;               /* differs from getpid() in a child made by vfork or a raw system call */
+    const char *path;      /* of the executable, absolute where that is known */
+    const char *original;  /* of the program this is a derived variant of, or NULL */
+    const char *libraries; /* folder of variants of the libraries that it opens, or NULL */
+    bool restarted;        /* by us, without address randomisation */
     /* Regions shared with the tool, of the schedule engine and of adversarial memory, or NULL: what the environment
      * names, unless the process has more rights than its user. */
     const char *engine_region, *stale_region;

@@ -1,25 +1,19 @@
-/* Call stacks of tasks, from the shadow stack that each keeps in its thread-local storage, as addresses of the
- * executable; and where the executable lies. */
+/* Call stacks of tasks, from the shadow stack that each keeps in its thread-local storage; and where modules lie. */
 #include "runtime/engine/engine.h"
 
 #include "runtime/core/frames.h"
+#include "runtime/engine/libraries.h"
 
 #include <elf.h>
 
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* Load bias: what is added to addresses of the file; 0 if the program is not position independent. */
-static uintptr_t bias(void)
+void dh_call_stack_set_images(struct dh_engine_found *f)
 {
-    return __ehdr_start.e_type == ET_DYN ? (uintptr_t)&__ehdr_start : 0;
-}
-
-void dh_call_stack_set_image(struct dh_engine_found *f)
-{
-    f->image = (uintptr_t)&__ehdr_start;
-    f->image_end = (uintptr_t)_end;
-    f->bias = bias();
+    uintptr_t start = (uintptr_t)&__ehdr_start;
+    f->images[0] = (struct dh_engine_image){start, (uintptr_t)_end, __ehdr_start.e_type == ET_DYN ? start : 0};
+    dh_engine_libraries_images(&f->images[1]);
 }
 
 /* Thread-local storage has one layout, relative to the thread pointer. */
@@ -38,9 +32,7 @@ void dh_call_stack_copy(uint32_t task, uint64_t out[DH_ENGINE_FRAMES])
         return;
     const struct dh_thread_state *s = state_of(t);
     uint32_t known = s->frames ? dh_frames_known(s) : 0;
-    for (uint32_t i = known; i-- > 0 && n < DH_ENGINE_FRAMES;) {
-        uintptr_t at = s->frames[i].return_address;
-        if (at > (uintptr_t)&__ehdr_start && at < (uintptr_t)_end)
-            out[n++] = at - bias();
-    }
+    for (uint32_t i = known; i-- > 0 && n < DH_ENGINE_FRAMES;)
+        if (s->frames[i].return_address)
+            out[n++] = s->frames[i].return_address;
 }

@@ -41,8 +41,19 @@ struct dh_task {
     bool is_c11;
     bool user_stack;                  /* allocated by the program */
     bool cancellable;                 /* it waits in a cancellation point */
-    uint64_t signals;                 /* pending */
-    uint64_t mask;                    /* of signals */
+    bool is_parked;                   /* in dh_engine_park: it can take a signal */
+    bool is_daemon;                   /* of the engine's own: nobody waits for its end */
+    uint64_t signals;                 /* pending, of this thread */
+    uint64_t mask;                    /* of signals, virtual */
+    uint64_t mask_after, awaited;     /* what a call that changes the mask restores; set of sigwait */
+    bool has_mask_after;
+    bool was_interrupted;             /* a handler ended its latest wait for input or output */
+    uint8_t interrupts;               /* what a handler does to its wait: enum dh_interrupts (system/signal.h) */
+    uint8_t signal_alternative;       /* of its step: takes a signal instead; DH_NO_SIGNAL: there is none */
+    uint8_t signals_delayed;          /* steps that it made although it could have taken one */
+    struct dh_signal_frame *handlers; /* that it runs, innermost first */
+    uintptr_t alternate_stack;        /* of handlers */
+    size_t alternate_size;            /* 0: none */
     long io_args[4];                  /* of the poll or select that it waits in */
     const pthread_mutex_t *robust[8]; /* robust mutexes it holds */
     const void
@@ -200,6 +211,8 @@ __attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char
 __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
 /* With serial threads this returns: the process goes on to its end. */
 void dh_engine_program_exits(int status);
+/* Before a thread is created: is it the engine's? Not in a process that is not explored. */
+bool dh_engine_takes_threads(void);
 /* At the end of a process that created no thread. */
 void dh_engine_ended_without_threads(void);
 
@@ -258,7 +271,7 @@ bool dh_keep_contains(uintptr_t address);
 
 /* Return addresses of the task's shadow stack, innermost first, as many as there are. */
 void dh_call_stack_copy(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
-void dh_call_stack_set_image(struct dh_engine_found *f);
+void dh_call_stack_set_images(struct dh_engine_found *f);
 
 /* ---- found_ends.c ---- */
 

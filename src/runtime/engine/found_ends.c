@@ -70,7 +70,7 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     f->signal = e->signal;
     f->status = e->status;
     f->address = e->fault_address;
-    dh_call_stack_set_image(f);
+    dh_call_stack_set_images(f);
     f->n_decisions = e->depth;
     f->threads = e->n_tasks;
     f->visible_added = e->control->progress.visible_added;

@@ -75,13 +75,6 @@ static struct dh_engine_party party_of(const struct dh_schedule_access *a)
                                     .flags = a->flags};
 }
 
-/* Place 0 stands for the ends of threads, which free their memory (quarantine.c). */
-static void extend_by(const struct dh_schedule_access *a)
-{
-    if (a->site || a->frees)
-        extend(a->site);
-}
-
 static uint64_t *racy_slot(uint64_t granule)
 {
     uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
@@ -101,7 +94,7 @@ static void mark_racy(uint64_t address)
 
 static void extend_if_racy(const struct dh_step *s)
 {
-    if (s->site && check->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
+    if (check->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
         extend(s->site);
 }
 
@@ -127,8 +120,10 @@ static void report_race(const struct dh_schedule_race *race)
     struct dh_engine_party parties[2] = {party_of(&race->first), party_of(&race->second)};
     dh_found_ends_record(DH_ENGINE_UNORDERED, parties, 2);
     if (dh_engine->flags & DH_ENGINE_EXTEND) {
-        extend_by(&race->first);
-        extend_by(&race->second);
+        /* Place 0 is the program's first site, and stands for the ends of threads, which free their memory
+         * (quarantine.c), and for what has no place: it is visible for all of them. */
+        extend(race->first.site);
+        extend(race->second.site);
     }
 }
 

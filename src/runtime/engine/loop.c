@@ -19,6 +19,7 @@
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/time.h"
+#include "runtime/engine/system/timers.h"
 #include "runtime/engine/system/undo.h"
 #include "runtime/engine/watchdog.h"
 
@@ -61,8 +62,8 @@ static void begin_schedule(struct dh_engine *e)
     e->running = true;
 }
 
-/* Updates which actors are enabled; false: none has an alternative. */
-static bool update_enabled(struct dh_engine *e)
+/* False: none has an alternative. */
+static bool update_tasks(struct dh_engine *e)
 {
     bool any = false;
     for (uint32_t i = 0; i < e->n_tasks; i++) {
@@ -70,18 +71,22 @@ static bool update_enabled(struct dh_engine *e)
         if (a->ended)
             continue;
         dh_engine_alternatives *alternatives = e->alternatives[i];
-        if (alternatives) {
-            uint32_t bits = alternatives(&e->tasks[i]);
-            a->enabled = bits & 1;
-            a->alternatives = bits ? (uint8_t)(32 - __builtin_clz(bits)) : 0;
-        } else {
-            a->enabled = a->alternatives = 1;
-        }
+        uint32_t bits = dh_signals_alternatives(&e->tasks[i], alternatives ? alternatives(&e->tasks[i]) : 1);
+        a->enabled = bits & 1;
+        a->alternatives = bits ? (uint8_t)(32 - __builtin_clz(bits)) : 0;
         any |= a->alternatives;
     }
+    return any;
+}
+
+/* Updates which actors are enabled; false: none has an alternative. Time passes when nothing else can happen. */
+static bool update_enabled(struct dh_engine *e)
+{
+    dh_timers_wait();
+    bool any = update_tasks(e);
     for (uint32_t i = 0; i < e->n_drains; i++)
         any |= e->actors[e->drains_from + i].enabled;
-    return any;
+    return any || (dh_timers_hurry() && update_tasks(e));
 }
 
 static bool is_possible(const struct dh_engine *e, struct dh_choice c)
@@ -97,13 +102,13 @@ static bool is_possible(const struct dh_engine *e, struct dh_choice c)
 static void record_decision(struct dh_engine *e, struct dh_choice c)
 {
     const struct dh_step *s = &e->actors[c.thread].step;
-    bool drains = dh_drains_is_actor(e, c.thread);
+    bool drains = dh_drains_is_actor(e, c.thread), takes = dh_signals_is_taken_by(c.thread, c.alternative);
     e->trace[e->depth++] =
         (struct dh_engine_decision){.thread = drains ? dh_step_buffer_number(s) : c.thread,
                                     .place = s->site,
                                     .occurrence = s->occurrence,
                                     .alternative = drains ? dh_drains_piece(c.thread) : (uint16_t)c.alternative,
-                                    .kind = s->kind,
+                                    .kind = takes ? DH_STEP_DELIVER : s->kind,
                                     .flags = (uint8_t)s->flags,
                                     .object = s->object};
 }
@@ -145,7 +150,8 @@ static bool is_livelocked(struct dh_engine *e, const struct dh_actor *a)
 /* False: the schedule is over, as a livelock. */
 static bool start_step(struct dh_engine *e, struct dh_choice c)
 {
-    if (e->heuristic_picks && dh_adversary_serves(&e->actors[c.thread].step))
+    if (e->heuristic_picks && dh_adversary_serves(&e->actors[c.thread].step) &&
+        !dh_signals_is_taken_by(c.thread, c.alternative))
         c.alternative = dh_adversary_pick(c.thread, &e->actors[c.thread].step);
     record_decision(e, c);
     e->yielding_steps +=
@@ -277,8 +283,6 @@ static void end_schedule(struct dh_engine *e)
     count_schedule(e);
     struct dh_decision m = dh_engine_choice_point(e);
     e->strategy->end(e->strategy_self, end_for_strategy(e), &m);
-    if (e->signal && !e->carrier->is_kernel)
-        dh_signals_restore_mask();
 }
 
 static void report_statistics(const struct dh_engine *e)
@@ -351,6 +355,7 @@ void dh_engine_conclude(void)
     p->status = e->signal ? -e->signal : e->status;
     conclude_process(e);
     dh_engine_on = false;
+    dh_signals_give_back();
     dh_syscalls_allow(true);
 }
 

@@ -47,21 +47,29 @@ static uint32_t counted_at(const struct dh_step *s)
     return s->kind == DH_STEP_FLUSH ? s->site | FLUSHES : s->site;
 }
 
-/* Between two steps, after the last one was executed: a handler may make steps of its own. */
-static void deliver_signals(struct dh_task *t)
+/* Until it is chosen for its step; signals that it takes meanwhile are handled from here. */
+static uint32_t await_turn(struct dh_task *t)
 {
-    dh_engine_alternatives **alternatives = &dh_engine->alternatives[t->index], *wanted = *alternatives;
-    dh_hb_check_executed();
-    dh_signals_deliver(t);
-    *alternatives = wanted;
+    for (;;) {
+        t->is_parked = true;
+        dh_engine->carrier->park(t);
+        t->is_parked = false;
+        t->decision = dh_engine->depth - 1;
+        if (t->signal_alternative == DH_NO_SIGNAL)
+            return t->alternative;
+        if (t->alternative != t->signal_alternative) {
+            t->signals_delayed++;
+            return t->alternative;
+        }
+        if (dh_signals_take(t))
+            return DH_INTERRUPTED;
+    }
 }
 
 uint32_t dh_engine_park(const struct dh_step *step)
 {
     struct dh_task *t = dh_engine->current;
     struct dh_actor *a = &dh_engine->actors[t->index];
-    if (t->signals & ~t->mask)
-        deliver_signals(t);
     if (dh_adversary_is_on() && !is_access(step))
         dh_adversary_flush(step);
     dh_hb_check_executed();
@@ -80,12 +88,11 @@ uint32_t dh_engine_park(const struct dh_step *step)
     t->path_hash = 0;
     if (dh_livelock_is_watching())
         dh_livelock_check_task(t);
-    dh_engine->carrier->park(t);
-    t->decision = dh_engine->depth - 1;
+    uint32_t alternative = await_turn(t);
     dh_engine->alternatives[t->index] = NULL;
     if (t->cancel_pending && t->cancel_async)
         dh_task_cancel_point();
-    return t->alternative;
+    return alternative;
 }
 
 uint32_t dh_engine_park_at_sync(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,

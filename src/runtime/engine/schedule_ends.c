@@ -3,6 +3,7 @@
 #include "runtime/core/frames.h"
 #include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
@@ -45,20 +46,20 @@ static bool was_lost(const void *condition)
     return false;
 }
 
-/* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A handler that is pending
- * for a blocked task, and a call that the kernel has not returned from, may do anything: the schedule is cut. */
+/* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A call that the kernel has
+ * not returned from may do anything: the schedule is cut. */
 void dh_schedule_ends_blocked(void)
 {
     struct dh_engine *e = dh_engine;
-    bool left = false, in_vain = false, handles = false;
+    bool left = false, in_vain = false, in_kernel = false;
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         const struct dh_actor *a = &e->actors[i];
-        left |= !a->ended;
+        left |= !a->ended && !e->tasks[i].is_daemon;
         in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
                    was_lost((const void *)(uintptr_t)a->step.object);
-        handles |= !a->ended && (e->tasks[i].signals & ~e->tasks[i].mask || e->tasks[i].call.arguments);
+        in_kernel |= !a->ended && e->tasks[i].call.arguments;
     }
-    e->end = handles ? DH_ENGINE_CUT : !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
+    e->end = !left ? DH_ENGINE_DONE : in_kernel ? DH_ENGINE_CUT : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
 }
 
 void dh_schedule_ends_record(void)
@@ -73,7 +74,7 @@ void dh_schedule_ends_record(void)
     if (!stuck && e->last < e->n_tasks)
         e->actors[e->last].step.site = e->tasks[e->last].last_place;
     for (uint32_t i = 0; i < e->n_tasks && n < DH_ENGINE_PARTIES; i++)
-        if (stuck ? !e->actors[i].ended : i == e->last && !whole)
+        if (stuck ? !e->actors[i].ended && !e->tasks[i].is_daemon : i == e->last && !whole)
             parties[n++] = i;
     dh_found_ends_record_tasks((enum dh_engine_end)e->end, parties, n);
 }
@@ -90,13 +91,28 @@ void dh_engine_end_schedule(enum dh_engine_end how)
 static bool have_others(void)
 {
     for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
-        if (&dh_engine->tasks[i] != dh_engine->current && !dh_engine->actors[i].ended)
+        if (&dh_engine->tasks[i] != dh_engine->current && !dh_engine->actors[i].ended && !dh_engine->tasks[i].is_daemon)
             return true;
     return false;
 }
 
+/* A handler of the program's for a fault or abort that exits: what failed is the fault. */
+static void end_by_fault(int signal)
+{
+    dh_engine->signal = signal;
+    if (!dh_engine->carrier->is_kernel)
+        dh_engine_end_schedule(signal == SIGABRT ? DH_ENGINE_ASSERTION : DH_ENGINE_CRASH);
+    dh_engine->end = signal == SIGABRT ? DH_ENGINE_ASSERTION : DH_ENGINE_CRASH;
+    dh_engine_conclude();
+}
+
 void dh_engine_program_exits(int status)
 {
+    int fatal = dh_signals_fatal_handler(dh_engine->current);
+    if (fatal) {
+        end_by_fault(fatal);
+        return;
+    }
     dh_engine->status = status;
     if (have_others())
         dh_engine_park_at(DH_STEP_EXIT, 0, NULL, NULL, NULL);

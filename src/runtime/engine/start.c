@@ -10,8 +10,10 @@
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/hb_check.h"
+#include "runtime/engine/libraries.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/quarantine.h"
+#include "runtime/engine/relatives.h"
 #include "runtime/engine/replay_strategy.h"
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
@@ -79,15 +81,36 @@ static void at_exit(int status, void *unused)
 
 void dh_engine_ended_without_threads(void)
 {
-    if (dh_engine && !dh_engine->carrier)
+    if (dh_engine && !dh_engine->carrier && dh_relatives_is_followed())
         __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
 }
 
-/* A child is not explored. */
-void dh_engine_forked(void)
+static void leave_engine(void)
 {
+    if (dh_engine && dh_engine_on)
+        dh_signals_give_back();
     dh_engine_on = false;
     dh_engine = NULL;
+}
+
+/* A child of before the first thread may be the one that is explored. */
+void dh_engine_forked(void)
+{
+    if (dh_engine && !dh_engine->carrier)
+        dh_relatives_forked();
+    else
+        leave_engine();
+}
+
+bool dh_engine_takes_threads(void)
+{
+    if (!dh_engine)
+        return false;
+    if (!dh_engine->carrier)
+        dh_relatives_make_threads();
+    if (!dh_engine->carrier && !dh_relatives_is_followed())
+        leave_engine();
+    return dh_engine;
 }
 
 static void take_job(struct dh_engine *e)
@@ -136,10 +159,11 @@ void dh_engine_start(void)
     /* Detectors would slow it down, and their state would be rolled back. */
     dh_options.detect = "none";
     dh_modules_init();
+    dh_engine_libraries_start();
     dh_racy_elements_start(control->elements, control->n_elements);
     dh_real.on_exit(at_exit, NULL);
-    __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
-    if (dh_fresh_processes_search())
+    dh_relatives_start();
+    if (dh_fresh_processes_search() && dh_relatives_is_followed())
         dh_fresh_processes_serve();
 }
 
@@ -263,28 +287,17 @@ static void begin_main(struct dh_engine *e)
     e->current_fs = main->fs;
 }
 
-static void report_libraries(struct dh_engine_progress *p)
-{
-    Dl_info about;
-    uintptr_t start;
-    for (uint32_t i = 0; i < DH_ENGINE_LIBRARIES && (start = dh_module_library(i)); i++) {
-        bool known = dladdr((const void *)start, &about) && about.dli_fname;
-        dh_text_copy(p->libraries[i], sizeof p->libraries[i], known ? about.dli_fname : "");
-        p->n_libraries = i + 1;
-    }
-}
-
 void dh_engine_begin(const struct dh_step *create)
 {
     struct dh_engine *e = dh_engine;
     settle_libc();
+    dh_relatives_begin();
     dh_tls_init();
     e->first_step = *create;
     e->carrier = choose_carrier(&e->control->job);
     e->control->progress.carrier = e->carrier->is_kernel ? DH_ENGINE_KERNEL_THREADS : DH_ENGINE_COROUTINES;
     if (e->carrier->is_kernel)
         e->flags |= DH_ENGINE_OUTPUT;
-    report_libraries(&e->control->progress);
     begin_main(e);
     e->heuristic_picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
     if (!dh_hb_check_init() || !dh_adversary_init())

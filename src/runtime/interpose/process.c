@@ -1,10 +1,15 @@
 /* The process's own ends and means: handlers at exit run after they were registered, by whichever thread; libraries
  * that are unloaded leave nothing behind. fork is seen through libc's own handlers (start.c), which _Fork does not
  * call; vfork and exec are left alone, and what longjmp leaves is found by the shadow stack. */
+#include "runtime/core/start.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/platform/alloc.h"
+#include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <link.h>
+#include <sys/stat.h>
 
 /* ---- handlers at exit ---- */
 
@@ -111,11 +116,35 @@ static void *open_ordered(const char *path, int flags)
     return handle;
 }
 
+static bool names_folder(const char *path)
+{
+    while (path && *path && *path != '/')
+        path++;
+    return path && *path;
+}
+
+/* The tool laid the variants of libraries out by device and inode; what is opened by a name without a folder is found
+ * through LD_LIBRARY_PATH. */
+static const char *variant_of(const char *path)
+{
+    struct stat s;
+    char link[DH_PRINT_BUFFER];
+    if (!dh_process.libraries || !names_folder(path) || dh_syscall3(SYS_stat, (long)path, (long)&s, 0) != 0)
+        return path;
+    dh_print_text(link, sizeof link, "%s/%lx-%lx", dh_process.libraries, (unsigned long)s.st_dev,
+                  (unsigned long)s.st_ino);
+    if (dh_syscall3(SYS_stat, (long)link, (long)&s, 0) != 0)
+        return path;
+    const char *variant = dh_alloc_text(link);
+    return variant ? variant : path;
+}
+
 /* libc looks where the call comes from, to search as that module wishes. From the executable it may come from here;
  * from anywhere else it must be the caller's own. */
-__attribute__((used)) static void *way_to_open(uintptr_t caller)
+__attribute__((used)) static void *way_to_open(uintptr_t caller, const char **path)
 {
     dh_interpose_ready();
+    *path = variant_of(*path);
     bool ours = caller >= (uintptr_t)__executable_start && caller < (uintptr_t)etext;
     return ours ? (void *)open_ordered : (void *)dh_real.dlopen;
 }
@@ -126,6 +155,7 @@ __attribute__((naked)) static void *dh_interposed_dlopen(__attribute__((unused))
     __asm__("push %rdi\n"
             "push %rsi\n"
             "mov 16(%rsp), %rdi\n"
+            "lea 8(%rsp), %rsi\n"
             "sub $8, %rsp\n"
             "call way_to_open\n"
             "add $8, %rsp\n"

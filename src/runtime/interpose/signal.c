@@ -122,7 +122,15 @@ static int dh_interposed_pthread_kill(pthread_t thread, int signal)
     return dh_real.pthread_kill(thread, signal);
 }
 DH_INTERPOSE(pthread_kill);
-SENDS(pthread_sigqueue, (pthread_t thread, int signal, const union sigval value), (thread, signal, value))
+
+static int dh_interposed_pthread_sigqueue(pthread_t thread, int signal, const union sigval value)
+{
+    dh_interpose_ready();
+    DH_BY_ENGINE(pthread_sigqueue, (thread, signal, value));
+    sending(signal);
+    return dh_real.pthread_sigqueue(thread, signal, value);
+}
+DH_INTERPOSE(pthread_sigqueue);
 
 /* ---- waiting for one ---- */
 

@@ -138,7 +138,7 @@ static int dh_interposed_pthread_create(pthread_t *handle, const pthread_attr_t 
                                         void *argument)
 {
     dh_start_early();
-    if (dh_engine)
+    if (dh_engine_takes_threads())
         return dh_engine_pthread_create(handle, attr, routine, argument);
     struct beginning *b = prepare(argument, attr, DH_CALL_SLOT);
     if (!b)
@@ -154,7 +154,7 @@ DH_INTERPOSE(pthread_create);
 static int dh_interposed_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 {
     dh_start_early();
-    if (dh_engine)
+    if (dh_engine_takes_threads())
         return dh_engine_thrd_create(handle, routine, argument);
     struct beginning *b = prepare(argument, NULL, DH_CALL_SLOT);
     if (!b)

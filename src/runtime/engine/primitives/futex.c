@@ -2,6 +2,7 @@
 #include "runtime/engine/primitives/futex.h"
 
 #include "runtime/engine/primitives/primitives.h"
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/time.h"
 
@@ -32,7 +33,12 @@ static long wait(const uint32_t *at, uint32_t value, int op, const struct timesp
     }
     if (until)
         dh_engine_self()->deadline = deadline_of(op, until);
-    if (dh_wait_queue_sleep(at, NULL, flags) == 0)
+    dh_engine_self()->interrupts = until ? DH_ENDS : DH_RESTARTS;
+    uint32_t alternative = dh_wait_queue_sleep(at, NULL, flags);
+    dh_engine_self()->interrupts = DH_GOES_ON;
+    if (alternative == DH_INTERRUPTED)
+        return -EINTR;
+    if (alternative == 0)
         return 0;
     dh_virtual_time_advance(dh_engine_self()->deadline);
     return -ETIMEDOUT;

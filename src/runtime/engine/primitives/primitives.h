@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
 #include <threads.h>
@@ -120,7 +121,12 @@ void dh_engine_pthread_testcancel(void);
 int dh_engine_pthread_setcancelstate(int state, int *before);
 int dh_engine_pthread_setcanceltype(int type, int *before);
 __attribute__((noreturn)) void dh_engine_pthread_exit(void *value);
+
+/* ---- system/signal_calls.c, system/timer_threads.c ---- */
 int dh_engine_pthread_kill(pthread_t handle, int signal);
+int dh_engine_pthread_sigqueue(pthread_t handle, int signal, union sigval value);
+/* The first one may begin the search, as the creation of a thread does. */
+int dh_engine_timer_create_thread(clockid_t clock, const struct sigevent *event, timer_t *out);
 
 /* ---- hooks.c ---- */
 /* A library function reads or writes memory of the program; at the place of the call. */

@@ -1,6 +1,7 @@
 /* Semaphores: the value is the lower half of glibc's first word. Waits are cancellation points. */
 #include "runtime/engine/primitives/primitives.h"
 
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
 
@@ -29,9 +30,15 @@ static uint32_t when_positive(const struct dh_task *t)
 
 static int decrement(sem_t *s, unsigned flags)
 {
-    if (!(flags & DH_STEP_TRY))
+    if (!(flags & DH_STEP_TRY)) {
         dh_task_cancel_point();
-    uint32_t alternative = dh_engine_park_at(DH_STEP_SEM_WAIT, flags, s, NULL, when_positive);
+        if (!*value_of(s))
+            dh_signals_enter_wait();
+    }
+    uint32_t alternative = dh_signals_park_at(DH_STEP_SEM_WAIT, flags, s, NULL, when_positive,
+                                              flags & DH_STEP_TIMED ? DH_ENDS : DH_RESTARTS);
+    if (alternative == DH_INTERRUPTED)
+        return fail(EINTR);
     if (alternative == 1) {
         dh_virtual_time_advance(dh_engine_self()->deadline);
         return fail(ETIMEDOUT);

@@ -1,15 +1,12 @@
-/* pthread_cancel, pthread_exit and pthread_kill. libc does not see a cancellation: the task acts on it by pthread_exit.
+/* pthread_cancel and pthread_exit. libc does not see a cancellation: the task acts on it by pthread_exit.
  */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/core/start.h"
 #include "runtime/engine/coroutine.h"
-#include "runtime/engine/system/signal.h"
 #include "runtime/engine/task.h"
 #include "runtime/interpose/real.h"
 
 #include <errno.h>
-#include <signal.h>
 
 bool dh_task_is_cancelled(const struct dh_task *t)
 {
@@ -109,23 +106,4 @@ void dh_engine_pthread_exit(void *value)
         redirect_main();
     dh_real.pthread_exit(value);
     __builtin_unreachable();
-}
-
-/* ---- signals ---- */
-
-int dh_engine_pthread_kill(pthread_t handle, int signal)
-{
-    struct dh_task *t = dh_task_find_by_handle(handle);
-    if (signal < 0 || signal >= NSIG)
-        return EINVAL;
-    if (!t || t->ended)
-        return t && !t->joined ? 0 : ESRCH;
-    if (signal == 0)
-        return 0;
-    if (t != dh_engine_self())
-        dh_engine_park_at(DH_STEP_KILL, 0, (void *)(uintptr_t)t->index, NULL, NULL);
-    t->signals |= 1ull << (signal - 1);
-    if (t == dh_engine_self())
-        dh_signals_deliver(t);
-    return 0;
 }

@@ -6,6 +6,7 @@
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/quarantine.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
 #include "runtime/platform/bytes.h"
@@ -143,6 +144,7 @@ static struct dh_task *new_task(const pthread_attr_t *attr, void *argument)
     t->argument = argument;
     t->attributes = attr;
     t->mask = e->current->mask;
+    t->signal_alternative = DH_NO_SIGNAL;
     read_attributes(t, attr);
     return t;
 }

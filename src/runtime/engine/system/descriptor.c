@@ -96,7 +96,7 @@ static bool await_move(const struct dh_description *d, long fd, const struct dh_
 static void broken_pipe(const struct dh_transfer *t)
 {
     if (!(t->flags & MSG_NOSIGNAL))
-        dh_signals_raise(dh_engine_self(), SIGPIPE);
+        dh_signals_send(dh_engine_self(), SIGPIPE, NULL);
 }
 
 /* What was moved so far counts more than what stopped it. */

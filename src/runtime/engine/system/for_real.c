@@ -99,7 +99,8 @@ long dh_for_real_poll(long number, const long a[6])
     long n = poll_now((struct pollfd *)a[0], a[1]);
     if (n != 0 || timeout == 0 || wait_for(-1, DH_IO_WATCHES, timeout, when_polled))
         return n;
-    return poll_now((struct pollfd *)a[0], a[1]);
+    n = poll_now((struct pollfd *)a[0], a[1]);
+    return n == 0 && dh_io_was_interrupted() ? -EINTR : n;
 }
 
 /* ---- select ---- */
@@ -152,6 +153,8 @@ long dh_for_real_select(long number, const long a[6])
     long n = select_now(t, &s);
     if (n == 0 && timeout != 0 && !wait_for(-1, DH_IO_WATCHES, timeout, when_selected))
         n = select_now(t, &s);
+    if (n == 0 && dh_io_was_interrupted())
+        return -EINTR;
     for (unsigned i = 0; n >= 0 && i < 3; i++)
         if (a[1 + i])
             dh_bytes_copy((void *)a[1 + i], &s.of[i], bytes_of(a[0]));
@@ -168,5 +171,6 @@ long dh_for_real_epoll(long number, const long a[6])
     dh_engine_self()->io_args[0] = a[0];
     if (n != 0 || timeout == 0 || wait_for(a[0], DH_IO_WATCHES, timeout, when_readable))
         return n;
-    return dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
+    n = dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
+    return n == 0 && dh_io_was_interrupted() ? -EINTR : n;
 }

@@ -1,5 +1,6 @@
 #include "runtime/engine/system/io_step.h"
 
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
 
@@ -11,28 +12,30 @@ bool dh_io_step(const struct dh_io *io)
                         .order = io->touch,
                         .flags =
                             (uint16_t)(io->flags | (timed ? DH_STEP_TIMED : 0) | (io->alternatives ? 0 : DH_STEP_TRY)),
-                        .site = dh_engine_call_place(),
                         .object = (uint64_t)(uintptr_t)io->object,
                         .second = (uint64_t)(io->fd + 1)};
+    t->was_interrupted = false;
+    if (io->alternatives)
+        dh_signals_enter_wait();
     if (timed)
         t->deadline = dh_engine->now_ns + (uint64_t)io->timeout_ns;
+    s.site = dh_engine_call_place();
     dh_engine->alternatives[t->index] = io->alternatives;
-    if (dh_engine_park(&s) == 0)
+    t->interrupts = !io->alternatives ? DH_GOES_ON : io->touch & DH_IO_WATCHES ? DH_ENDS : DH_RESTARTS;
+    uint32_t alternative = dh_engine_park(&s);
+    t->interrupts = DH_GOES_ON;
+    t->was_interrupted = alternative == DH_INTERRUPTED;
+    if (alternative == 0 || t->was_interrupted)
         return true;
     dh_virtual_time_advance(t->deadline);
     dh_io_failed();
     return false;
 }
 
-static bool is_signalled(const struct dh_task *t)
-{
-    return t->signals & ~t->mask;
-}
-
 /* A wait that may only time out now gives way to others, as sleeping does. */
 uint32_t dh_io_alternatives(const struct dh_task *t, bool ready)
 {
-    bool wakes = ready || dh_task_is_cancelled(t) || is_signalled(t), timed = dh_task_step(t)->flags & DH_STEP_TIMED;
+    bool wakes = ready || dh_task_is_cancelled(t), timed = dh_task_step(t)->flags & DH_STEP_TIMED;
     dh_engine->actors[t->index].yields = timed && !wakes;
     return wakes ? 1 : timed ? 2 : 0;
 }
@@ -40,7 +43,7 @@ uint32_t dh_io_alternatives(const struct dh_task *t, bool ready)
 bool dh_io_was_interrupted(void)
 {
     dh_task_cancel_point();
-    return is_signalled(dh_engine_self());
+    return dh_engine_self()->was_interrupted;
 }
 
 void dh_io_executed_on(const void *object, int fd)

@@ -13,7 +13,9 @@
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
 #include "runtime/engine/system/signal.h"
+#include "runtime/engine/system/signal_calls.h"
 #include "runtime/engine/system/socket.h"
+#include "runtime/engine/system/timers.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -113,8 +115,8 @@ static long sleeps(long number, const long a[6])
 {
     const struct timespec *time = (const struct timespec *)a[number == SYS_clock_nanosleep ? 2 : 0];
     if (number == SYS_clock_nanosleep)
-        return -dh_engine_clock_nanosleep((clockid_t)a[0], (int)a[1], time, NULL);
-    return -dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, NULL);
+        return -dh_engine_clock_nanosleep((clockid_t)a[0], (int)a[1], time, (struct timespec *)a[3]);
+    return -dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, (struct timespec *)a[1]);
 }
 
 /* The same in every schedule. */
@@ -188,7 +190,7 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
     greg_t *r = c->uc_mcontext.gregs;
     long arguments[6] = {r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]};
     (void)signal;
-    /* The return from a handler of the program: the kernel expects its frame on top of the stack. */
+    /* The return from a handler: the kernel expects its frame on top of the stack. */
     if (info->si_syscall == SYS_rt_sigreturn) {
         r[REG_RIP] = (greg_t)dh_signal_restorer;
         return;

@@ -2,6 +2,8 @@
 
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/signal.h"
+#include "runtime/engine/system/timers.h"
 #include "runtime/engine/task.h"
 #include "runtime/interpose/real.h"
 
@@ -67,6 +69,8 @@ void dh_virtual_time_advance(uint64_t until)
 {
     if (until > dh_engine->now_ns)
         dh_engine->now_ns = until;
+    if (dh_engine_on && dh_timers_are_armed())
+        dh_timers_advance(dh_engine->now_ns);
 }
 
 /* ---- clocks and sleeping ---- */
@@ -126,14 +130,20 @@ int dh_engine_timespec_get(struct timespec *out, int base)
     return base;
 }
 
-/* Other threads may be arbitrarily slow: a sleeping task is always enabled. */
+/* Other threads may be arbitrarily slow: a sleeping task is always enabled. EINTR: a handler ended it. */
 static int sleep_until(uint64_t deadline)
 {
     dh_task_cancel_point();
-    dh_engine_park_at(DH_STEP_SLEEP, 0, NULL, NULL, NULL);
+    if (dh_signals_park_at(DH_STEP_SLEEP, 0, NULL, NULL, NULL, DH_ENDS) == DH_INTERRUPTED)
+        return EINTR;
     dh_virtual_time_advance(deadline);
     dh_task_cancel_point();
     return 0;
+}
+
+static uint64_t time_left(uint64_t deadline)
+{
+    return deadline > dh_engine->now_ns ? deadline - dh_engine->now_ns : 0;
 }
 
 static uint64_t from_now(const struct timespec *t)
@@ -143,10 +153,14 @@ static uint64_t from_now(const struct timespec *t)
 
 int dh_engine_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
 {
-    (void)left;
     if (!dh_timespec_is_valid(time) || time->tv_sec < 0)
         return EINVAL;
-    return sleep_until(flags & TIMER_ABSTIME ? dh_virtual_time_of(clock, time) : from_now(time));
+    bool absolute = flags & TIMER_ABSTIME;
+    uint64_t deadline = absolute ? dh_virtual_time_of(clock, time) : from_now(time);
+    int error = sleep_until(deadline);
+    if (error == EINTR && left && !absolute)
+        *left = timespec_of(time_left(deadline));
+    return error;
 }
 
 int dh_engine_nanosleep(const struct timespec *time, struct timespec *left)
@@ -159,17 +173,22 @@ int dh_engine_nanosleep(const struct timespec *time, struct timespec *left)
 
 int dh_engine_usleep(useconds_t time)
 {
-    return sleep_until(dh_engine->now_ns + time * 1000ull);
+    int error = sleep_until(dh_engine->now_ns + time * 1000ull);
+    if (error)
+        errno = error;
+    return error ? -1 : 0;
 }
 
 unsigned dh_engine_sleep(unsigned time)
 {
-    return (unsigned)sleep_until(dh_engine->now_ns + time * SECOND);
+    uint64_t deadline = dh_engine->now_ns + time * SECOND;
+    return sleep_until(deadline) ? (unsigned)((time_left(deadline) + SECOND / 2) / SECOND) : 0;
 }
 
 int dh_engine_thrd_sleep(const struct timespec *time, struct timespec *left)
 {
-    return dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, left) ? -2 : 0;
+    int error = dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
+    return error == EINTR ? -1 : error ? -2 : 0;
 }
 
 int dh_engine_sched_yield(void)

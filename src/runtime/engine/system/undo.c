@@ -3,12 +3,10 @@
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/file_content.h"
 #include "runtime/engine/system/kernel_call.h"
-#include "runtime/engine/system/signal.h"
-#include "runtime/platform/bytes.h"
 
 #include <sys/mman.h>
 
-enum { ENTRIES = 1 << 16, SIGNALS = 65 };
+enum { ENTRIES = 1 << 16 };
 
 static struct log {
     struct entry {
@@ -16,8 +14,6 @@ static struct log {
         long a, b, c;
     } at[ENTRIES];
     uint32_t n;
-    struct dh_kernel_sigaction actions[SIGNALS];
-    bool kept[SIGNALS];
 } *log;
 
 bool dh_undo_init(void)
@@ -33,15 +29,6 @@ void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c)
     if (log->n == ENTRIES)
         dh_engine_cannot("more system calls in one schedule than can be undone");
     log->at[log->n++] = (struct entry){kind, a, b, c};
-}
-
-void dh_undo_log_handler(int signal, const void *action, size_t size)
-{
-    if (signal <= 0 || signal >= SIGNALS || log->kept[signal])
-        return;
-    dh_bytes_copy(&log->actions[signal], action, size);
-    log->kept[signal] = true;
-    dh_undo_log(DH_UNDO_HANDLER, signal, 0, 0);
 }
 
 static void undo_close(const struct entry *e)
@@ -73,18 +60,6 @@ static void undo_protect(const struct entry *e)
     dh_kernel_call(SYS_mprotect, e->a, e->b, PROT_READ | PROT_WRITE, 0, 0, 0);
 }
 
-static void undo_handler(const struct entry *e)
-{
-    dh_kernel_call(SYS_rt_sigaction, e->a, (long)&log->actions[e->a], 0, 8, 0, 0);
-    log->kept[e->a] = false;
-}
-
-static void undo_mask(const struct entry *e)
-{
-    (void)e;
-    dh_signals_restore_mask();
-}
-
 static void undo_content(const struct entry *e)
 {
     dh_content_undo((uint32_t)e->a);
@@ -94,8 +69,7 @@ void dh_undo_all(void)
 {
     static void (*const how[])(const struct entry *) = {
         [DH_UNDO_CLOSE] = undo_close, [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_OFFSET] = undo_offset,
-        [DH_UNDO_UNMAP] = undo_unmap, [DH_UNDO_PROTECT] = undo_protect, [DH_UNDO_HANDLER] = undo_handler,
-        [DH_UNDO_MASK] = undo_mask,   [DH_UNDO_CONTENT] = undo_content,
+        [DH_UNDO_UNMAP] = undo_unmap, [DH_UNDO_PROTECT] = undo_protect, [DH_UNDO_CONTENT] = undo_content,
     };
     while (log->n) {
         const struct entry *e = &log->at[--log->n];

@@ -11,15 +11,12 @@ enum dh_undo_kind {
     DH_UNDO_OFFSET,  /* a: descriptor, b: its offset */
     DH_UNDO_UNMAP,   /* a: address, b: size */
     DH_UNDO_PROTECT, /* a: address, b: size, to be made writable */
-    DH_UNDO_HANDLER, /* a: signal; the log has its action */
-    DH_UNDO_MASK,    /* of signals */
     DH_UNDO_CONTENT, /* a: slot of file_content.h */
 };
 
 bool dh_undo_init(void);
 /* With coroutines only: others end with their process. A full log ends the search. */
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c);
-void dh_undo_log_handler(int signal, const void *action, size_t size);
 void dh_undo_all(void);
 
 #endif
