@@ -124,6 +124,7 @@ struct dh_engine {
     uint32_t n_tasks;
     uint32_t drains_from, n_drains; /* actors that are store buffers (drains.h): the first, how many so far */
     struct dh_task *current;        /* that runs; NULL: the engine itself */
+    const struct dh_task *asking;   /* whose alternatives are asked for */
     bool wants_after;               /* __dh_after has something to do for the access of the current step */
     uint32_t last;                  /* actor of the latest step */
     uint32_t may_run;               /* serial threads: the engine's own futex word */

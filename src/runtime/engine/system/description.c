@@ -2,6 +2,7 @@
 
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/signalfd.h"
 #include "runtime/engine/system/undo.h"
 #include "runtime/platform/bytes.h"
 
@@ -172,4 +173,5 @@ long dh_description_duplicate(long fd, long at, long least, bool close_on_exec)
 void dh_descriptions_begin(void)
 {
     placeholder();
+    dh_signalfd_take_over_all();
 }

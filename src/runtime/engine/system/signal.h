@@ -79,6 +79,8 @@ void dh_signals_deliver(struct dh_task *t);
 void dh_signals_send(struct dh_task *to, int signal, const siginfo_t *info);
 /* Every run of its handlers from now on comes after what the task did so far. */
 void dh_signals_order_before(int signal);
+/* What the task does from now on comes after who sent it. */
+void dh_signals_order_after(int signal);
 /* Handlers of faults: with the kernel's context, on the program's stack. False: the program has none. */
 bool dh_signals_hand_fault(int signal, const siginfo_t *info, void *context);
 

@@ -183,7 +183,7 @@ static void restore(struct dh_task *t, const struct parked *p)
 }
 
 /* The handler comes after what the sender did. */
-static void order_after_sender(int signal)
+void dh_signals_order_after(int signal)
 {
     struct dh_step s = {.kind = DH_STEP_DELIVER, .object = (uint64_t)signal};
     dh_hb_check_fence(&s);
@@ -201,7 +201,7 @@ static bool take_one(struct dh_task *t, uint64_t set, unsigned long *flags)
     }
     *flags = dh_signals_action(info.si_signo)->flags;
     struct parked p = save(t);
-    order_after_sender(info.si_signo);
+    dh_signals_order_after(info.si_signo);
     run_handler(t, &info);
     restore(t, &p);
     return true;

@@ -1,6 +1,7 @@
 /* Actions, and signals that are pending for a task or the process; real-time signals queue up. */
 #include "runtime/engine/system/signal.h"
 
+#include "runtime/engine/system/signalfd.h"
 #include "runtime/engine/system/timers.h"
 #include "runtime/platform/bytes.h"
 
@@ -80,6 +81,7 @@ void dh_signals_raise(struct dh_task *t, int signal, const siginfo_t *info)
     q->info.si_signo = signal;
     q->task = t ? (int)t->index : OF_PROCESS;
     *set |= dh_signal_bit(signal);
+    dh_signalfd_raised(signal);
 }
 
 static void remove_at(unsigned i, siginfo_t *out)

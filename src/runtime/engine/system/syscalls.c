@@ -14,6 +14,7 @@
 #include "runtime/engine/system/memory.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/signal_calls.h"
+#include "runtime/engine/system/signalfd.h"
 #include "runtime/engine/system/socket.h"
 #include "runtime/engine/system/timers.h"
 

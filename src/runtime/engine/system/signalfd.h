@@ -1,0 +1,12 @@
+/* Descriptors that signals are read from (signalfd). Layer: runtime. */
+#ifndef DH_RUNTIME_ENGINE_SYSTEM_SIGNALFD_H
+#define DH_RUNTIME_ENGINE_SYSTEM_SIGNALFD_H
+
+/* signalfd, signalfd4 */
+long dh_signalfd(long number, const long a[6]);
+/* At the snapshot: those that are open are modelled from now on. */
+void dh_signalfd_take_over_all(void);
+/* A signal became pending. */
+void dh_signalfd_raised(int signal);
+
+#endif
