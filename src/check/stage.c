@@ -1,12 +1,10 @@
 #include "check/stage.h"
 
-#include "base/vec.h"
 #include "host/notice.h"
 #include "host/process.h"
 #include "prove/engine_process.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,51 +109,6 @@ static void show_progress(const struct dh_stage *s, const struct dh_stage_state 
 
 /* ---- ending what does not end ---- */
 
-struct relative {
-    pid_t pid, parent;
-};
-
-static bool read_relative(const char *name, struct relative *r)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f)
-        fclose(f);
-    text[n] = 0;
-    const char *rest = strrchr(text, ')'); /* the name of a program may hold anything */
-    int parent;
-    if (!rest || sscanf(rest + 1, " %*c %d", &parent) != 1)
-        return false;
-    *r = (struct relative){(pid_t)atoi(name), parent};
-    return true;
-}
-
-/* Children, their children and so on. */
-static void kill_offspring(pid_t of)
-{
-    DH_VEC(struct relative) all = {0};
-    DH_VEC(pid_t) marked = {0};
-    DIR *d = opendir("/proc");
-    for (struct dirent *e; d && (e = readdir(d));) {
-        struct relative r;
-        if (isdigit((unsigned char)e->d_name[0]) && read_relative(e->d_name, &r))
-            dh_vec_push(&all, r);
-    }
-    if (d)
-        closedir(d);
-    dh_vec_push(&marked, of);
-    for (size_t i = 0; i < marked.n; i++)
-        for (size_t k = 0; k < all.n; k++)
-            if (all.at[k].parent == marked.at[i])
-                dh_vec_push(&marked, all.at[k].pid);
-    for (size_t i = 1; i < marked.n; i++)
-        kill(marked.at[i], SIGKILL);
-    dh_vec_release(&all);
-    dh_vec_release(&marked);
-}
-
 /* Escalation against a stage that does not stop: SIGTERM to its program, SIGKILL to that, then to the stage. */
 struct stopping {
     uint64_t since_ns;
@@ -176,11 +129,11 @@ static void escalate(const struct dh_stage *s, struct dh_stage_state *t, pid_t p
         p->step = 1;
     }
     if (p->step <= 1 && s->runs_program && waited > INTERRUPTED_GRACE + PROGRAM_GRACE) {
-        kill_offspring(pid);
+        dh_kill_offspring(pid);
         p->step = 2;
     }
     if (p->step < 3 && waited > s->grace_ns + (s->runs_program ? 2 * PROGRAM_GRACE : 0)) {
-        kill_offspring(pid);
+        dh_kill_offspring(pid);
         kill(pid, SIGKILL);
         p->step = 3;
     }
