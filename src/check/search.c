@@ -116,7 +116,8 @@ static void pursue(struct search *s, const struct dh_finding *f)
     uint64_t began = dh_now_ns(), before = s->schedules;
     enum dh_goal_status v = campaign(s, &goal, at_most(s, s->of->goal_ns));
     tried->spent_ns += dh_now_ns() - began;
-    tried->settled |= v == DH_GOAL_REFUTED || v == DH_GOAL_EXHAUSTED || v == DH_GOAL_SKIPPED || v == DH_GOAL_PROVEN;
+    tried->settled |= v == DH_GOAL_REFUTED || v == DH_GOAL_EXHAUSTED || v == DH_GOAL_SKIPPED || v == DH_GOAL_PROVEN ||
+                      v == DH_GOAL_UNCOVERED;
     tried->settled |= s->of->c->schedules > 0;
     tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* more time would not help */
     free(goal.why);
@@ -195,7 +196,7 @@ static void search(struct search *s)
     else {
         enum dh_goal_status v = campaign(s, NULL, at_most(s, UINT64_MAX));
         s->state->exhausted |= v == DH_GOAL_EXHAUSTED;
-        s->state->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED;
+        s->state->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED || v == DH_GOAL_UNCOVERED;
     }
     report(s);
     free(s->folder);

@@ -6,6 +6,7 @@
 #include "cmd/run_options.h"
 #include "cmd/terminal.h"
 #include "host/file.h"
+#include "prove/baseline.h"
 #include "prove/goals.h"
 #include "prove/mpi_campaign.h"
 #include "prove/schedule_text.h"
@@ -29,6 +30,7 @@ struct proving {
     bool quiet, whole;
     struct dh_campaign_line line;
     unsigned width;
+    struct dh_hosting_check hosting;
     dh_engine_marks *marks; /* of a section file, or NULL */
     struct dh_mpi *mpi;     /* NULL: alone */
 };
@@ -198,22 +200,43 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
 
 /* ---- the job ---- */
 
+static int print_no_threads(const struct proving *p)
+{
+    dh_notice("prove: %s ended without having created a thread: there is nothing to interleave", p->subject.called);
+    return DH_EXIT_USAGE;
+}
+
+/* What was in the way of the search: of all of it, or of a part. */
 static int print_end(struct proving *p, const struct dh_campaign_result *r)
 {
+    const char *cannot = r->cannot ? r->cannot : p->hosting.why[0] ? p->hosting.why : NULL;
     clear_line(p);
-    if (r->no_threads && !r->proven) {
-        dh_notice("prove: %s ended without having created a thread: there is nothing to interleave", p->subject.called);
-        return DH_EXIT_USAGE;
-    }
-    if (r->cannot && !r->proven && !r->schedules) {
-        dh_notice("prove: %s: %s", p->subject.called, r->cannot);
-        return DH_EXIT_FAILURE;
-    }
-    if (r->cannot)
-        dh_notice("prove: %s: %s", p->subject.called, r->cannot);
-    if (!p->quiet)
+    if (r->no_threads && !r->proven)
+        return print_no_threads(p);
+    if (cannot)
+        dh_notice("prove: %s: %s", p->subject.called, cannot);
+    if (!p->quiet && (!r->cannot || r->proven || r->schedules))
         print_result(p, r);
-    return r->proven ? DH_EXIT_FINDINGS : DH_EXIT_OK;
+    return r->proven ? DH_EXIT_FINDINGS : cannot ? DH_EXIT_FAILURE : DH_EXIT_OK;
+}
+
+/* False: there is nothing to search, and `code` is the command's. */
+static bool is_hosted(struct proving *p, int *code)
+{
+    struct dh_err err = {0};
+    if (!dh_hosting_check(&p->subject, dh_hosting_patience(p->options.budget_ns), &p->hosting, &err)) {
+        *code = dh_fail(&err, DH_EXIT_FAILURE);
+        return false;
+    }
+    p->options.doubt = p->hosting.why[0] ? p->hosting.why : NULL;
+    if (p->hosting.verdict == DH_HOSTING_NO_THREADS)
+        *code = print_no_threads(p);
+    else if (p->hosting.verdict == DH_HOSTING_WRONG) {
+        dh_notice("prove: %s: %s", p->subject.called, p->hosting.why);
+        *code = DH_EXIT_FAILURE;
+    } else
+        return true;
+    return false;
 }
 
 static int run_campaign(struct proving *p)
@@ -283,11 +306,14 @@ static bool read_sections(struct proving *p, struct dh_err *err)
 static int prove_subject(struct proving *p)
 {
     struct dh_err err = {0};
+    int code;
     if (!read_sections(p, &err)) {
         dh_notice("prove: --sections: %s", err.text);
         dh_err_release(&err);
         return DH_EXIT_USAGE;
     }
+    if (!is_hosted(p, &code))
+        return code;
     if (!dh_option_given(p->parsed, "mpi"))
         return prove_program(p);
     p->mpi = dh_mpi_open(&err);
@@ -298,7 +324,7 @@ static int prove_subject(struct proving *p)
     }
     if (dh_mpi_rank(p->mpi))
         p->quiet = true;
-    int code = prove_program(p);
+    code = prove_program(p);
     dh_mpi_close(p->mpi);
     return code;
 }

@@ -315,7 +315,9 @@ struct dh_engine_progress {
      * adversarial loads and giving way: who looks again and again waits, and does nothing. */
     uint64_t works[DH_ENGINE_WORKS];
     uint64_t n_works;
-    uint64_t reserved[5];
+    uint64_t abandoned; /* schedules cut at the engine's own limit of depth, in a loop, or before a call that it refuses
+                           (`text`): what comes after was not seen */
+    uint64_t reserved[4];
 };
 
 struct dh_engine_control {

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "prove/campaign_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,33 +39,91 @@ const char *dh_goal_status_words(enum dh_goal_status v)
         [DH_GOAL_REFUTED] = "refuted within bounds",
         [DH_GOAL_EXHAUSTED] = "exhausted",
         [DH_GOAL_SPENT] = "budget spent",
+        [DH_GOAL_UNCOVERED] = "not shown, but not all was covered",
         [DH_GOAL_SKIPPED] = "not looked for",
         [DH_GOAL_COUNTED] = "counted",
     };
     return words[v];
 }
 
-static char *bounds_of(const struct campaign *c, const struct goal_search *a)
+/* ---- what a search without a proof shows ---- */
+
+/* Ends that were found, of which no schedule replayed. */
+static unsigned count_unreplayed(const struct campaign *c)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < c->known.n; i++)
+        n += c->known.at[i].tries && !c->known.at[i].proven;
+    return n;
+}
+
+static void add_gap(struct dh_str *out, const char *words)
+{
+    dh_str_addf(out, "%s%s", out->n ? "; " : "", words);
+}
+
+/* What an exhausted search did not cover, "" if it covered all. Owned by the caller. */
+static char *gaps_of(const struct campaign *c, const struct goal_search *a)
 {
     struct dh_str s = {0};
-    unsigned visible = 0;
-    for (uint32_t i = 0; i < c->terms.s->start.places; i++)
-        visible += a->visible[i] != 0;
-    dh_str_addf(&s, "%llu schedules of synchronisation, atomics and %u place%s", (unsigned long long)a->schedules,
-                visible, visible == 1 ? "" : "s");
-    if (c->terms.o->preemptions != UINT32_MAX)
-        dh_str_addf(&s, ", at most %u preemptions", c->terms.o->preemptions);
-    if (c->terms.o->shards > 1 && !c->terms.n_goals)
-        dh_str_addf(&s, ", part %u of %u", c->terms.o->shard + 1, c->terms.o->shards);
-    if (a->tried_all)
-        dh_str_add(&s, ", all orders that differ, with this input");
+    char words[80];
+    unsigned unreplayed = count_unreplayed(c);
+    dh_str_add(&s, "");
+    if (c->terms.o->doubt)
+        add_gap(&s, "the program's own run is another one");
+    if (c->terms.out->cannot)
+        add_gap(&s, c->terms.out->cannot);
+    if (a->cut) {
+        snprintf(words, sizeof words, "%llu schedules were cut", (unsigned long long)a->cut);
+        add_gap(&s, words);
+    }
+    if (unreplayed) {
+        snprintf(words, sizeof words, "%u end%s that did not replay", unreplayed, unreplayed == 1 ? "" : "s");
+        add_gap(&s, words);
+    }
+    if (a->places_missing)
+        add_gap(&s, "accesses of it are no steps");
     return dh_str_take(&s);
 }
 
-static enum dh_goal_status verdict_of(const struct goal_search *a)
+static unsigned count_visible(const struct campaign *c, const struct goal_search *a)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < c->terms.s->start.places; i++)
+        n += a->visible[i] != 0;
+    return n;
+}
+
+static char *bounds_of(const struct campaign *c, const struct goal_search *a)
+{
+    struct dh_str s = {0};
+    char *gaps = gaps_of(c, a);
+    unsigned visible = a->tried_all ? a->tried_places : count_visible(c, a);
+    dh_str_addf(&s, "%llu schedules of synchronisation, atomics and %u place%s",
+                (unsigned long long)(a->tried_all ? a->tried : a->schedules), visible, visible == 1 ? "" : "s");
+    if (c->terms.o->preemptions != UINT32_MAX)
+        dh_str_addf(&s, ", at most %u preemptions", c->terms.o->preemptions);
+    if (c->terms.o->depth)
+        dh_str_addf(&s, ", at most %u decisions", c->terms.o->depth);
+    if (c->terms.o->shards > 1 && !c->terms.n_goals)
+        dh_str_addf(&s, ", part %u of %u", c->terms.o->shard + 1, c->terms.o->shards);
+    if (gaps[0])
+        dh_str_addf(&s, ", without what was not covered: %s", gaps);
+    else if (a->tried_all)
+        dh_str_add(&s, ", all orders that differ, with this input");
+    free(gaps);
+    return dh_str_take(&s);
+}
+
+static enum dh_goal_status verdict_of(const struct campaign *c, const struct goal_search *a)
 {
     if (!a->tried_all)
         return DH_GOAL_SPENT;
+    char *gaps = gaps_of(c, a);
+    bool covered = !gaps[0];
+    free(gaps);
+    if (!covered)
+        return DH_GOAL_UNCOVERED;
     return a->bounded || a->goal || !a->checked_all ? DH_GOAL_REFUTED : DH_GOAL_EXHAUSTED;
 }
 
@@ -83,7 +142,7 @@ static bool set_up(struct campaign *c, struct dh_goal *g, struct goal_search *a)
     a->sides = dh_xcalloc(n, 1);
     if (!dh_campaign_set_up_goal(c, g, a))
         return false;
-    a->visible_first = dh_xmemdup(a->visible, n * sizeof *a->visible);
+    a->first = dh_xmemdup(a->visible, n * sizeof *a->visible);
     return true;
 }
 
@@ -91,9 +150,9 @@ void dh_campaign_goal_search_release(struct goal_search *a)
 {
     free(a->sides);
     free(a->visible);
-    free(a->visible_first);
+    free(a->first);
     a->sides = NULL;
-    a->visible = a->visible_first = NULL;
+    a->visible = a->first = NULL;
 }
 
 void dh_campaign_pursue_goal(struct campaign *c, struct dh_goal *g, struct goal_search *a, uint64_t budget_ns)
@@ -108,7 +167,7 @@ void dh_campaign_pursue_goal(struct campaign *c, struct dh_goal *g, struct goal_
     g->schedules = a->schedules;
     if (g->verdict == DH_GOAL_PROVEN)
         return;
-    g->verdict = verdict_of(a);
+    g->verdict = verdict_of(c, a);
     free(g->why);
     g->why = bounds_of(c, a);
 }
@@ -116,7 +175,7 @@ void dh_campaign_pursue_goal(struct campaign *c, struct dh_goal *g, struct goal_
 static void pursue_all(struct campaign *c)
 {
     struct goal_search a = {.visible = first_visible(c),
-                            .visible_first = first_visible(c),
+                            .first = first_visible(c),
                             .budget_ns = c->until_ns - c->began_ns,
                             .phases = all_phases,
                             .n_phases = sizeof all_phases / sizeof *all_phases};
@@ -130,7 +189,7 @@ static void pursue_all(struct campaign *c)
         a.look_for = 1u << DH_ENGINE_WRONG;
     }
     dh_campaign_pursue_in_rounds(c, &a);
-    c->terms.out->verdict = verdict_of(&a);
+    c->terms.out->verdict = verdict_of(c, &a);
     c->terms.out->bounds = bounds_of(c, &a);
     dh_campaign_goal_search_release(&a);
 }

@@ -15,6 +15,7 @@ enum dh_goal_status {
     DH_GOAL_REFUTED,   /* every schedule within the bounds was tried */
     DH_GOAL_EXHAUSTED, /* every schedule was tried, as far as visible operations differ */
     DH_GOAL_SPENT,     /* the budget ended first */
+    DH_GOAL_UNCOVERED, /* everything that could be tried was, and that is not all there is */
     DH_GOAL_SKIPPED,   /* no search can find it, or it is another shard's */
     DH_GOAL_COUNTED,   /* one of its group (finding/group.h) is looked for in its place */
 };
@@ -76,6 +77,7 @@ struct dh_campaign_options {
     bool by_itself;                          /* goals are looked for one by one, not one of each group */
     bool as_found;                           /* witnesses are not minimised */
     bool no_prefix, no_hint, keep_first;     /* for measurements: 002 §3 without a part of it */
+    const char *doubt;                       /* why an empty search shows nothing (prove/baseline.h), or NULL */
 };
 
 struct dh_campaign_result {

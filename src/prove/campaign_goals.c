@@ -99,6 +99,7 @@ bool dh_campaign_set_up_goal(struct campaign *c, struct dh_goal *g, struct goal_
     }
     a->is_pair = found >= 2 && (a->look_for & 1u << DH_ENGINE_RACE);
     bool places_missing = f->kind == DH_FINDING_RACE && found < 2;
+    a->places_missing = found < f->accesses.n && a->look_for & 1u << DH_ENGINE_RACE;
     if (places_missing && strcmp(f->build, c->terms.s->build) != 0)
         return dh_campaign_skip(g, "its places are not in this build");
     if (places_missing) {

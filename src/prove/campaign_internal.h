@@ -26,14 +26,15 @@ struct phase {
 struct goal_search {
     struct dh_goal *goal; /* NULL: any defect */
     dh_engine_marks *visible;
-    uint8_t *sides; /* per place: bit 0 for the first access of the finding, bit 1 for the others */
+    dh_engine_marks *first; /* visible from the beginning: systematic searches start from these, so that they are the
+                               same in every run */
+    uint8_t *sides;         /* per place: bit 0 for the first access of the finding, bit 1 for the others */
     uint32_t place[2];
     bool is_pair; /* a race at `place` */
     uint32_t look_for;
     const struct phase *phases;
     size_t n_phases, next;
-    uint32_t done;                  /* bits of phases that more time would not help */
-    dh_engine_marks *visible_first; /* before any search */
+    uint32_t done; /* bits of phases that more time would not help */
     bool prefixes_done;
     bool is_open; /* more time may help */
     uint64_t budget_ns, began_ns;
@@ -41,6 +42,10 @@ struct goal_search {
     const struct dh_witness_prefix *prefix; /* of its schedules, or NULL */
     bool over;                              /* proven, or exhausted */
     bool tried_all;                         /* exhausted */
+    bool places_missing;                    /* accesses of the finding cannot be steps */
+    uint64_t tried;                         /* schedules of the systematic search that exhausted it, */
+    unsigned tried_places;                  /* and its visible places */
+    uint64_t cut;                           /* schedules that were cut in a search that tried all others */
     bool checked_all;                       /* invisible accesses were checked, too */
     bool bounded;                           /* within bounds only */
 };

@@ -1,6 +1,7 @@
 /* Search processes of a campaign: their jobs, progress, and what their final state means for the goal. */
 #include "base/alloc.h"
 #include "base/str.h"
+#include "host/process.h"
 #include "prove/campaign_internal.h"
 #include "search/strategy.h"
 
@@ -67,7 +68,8 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
     if (c->terms.o->strategy || a->next >= a->n_phases)
         time_ns = a->budget_ns; /* the last phase */
     time_ns = time_ns < left ? time_ns : left;
-    const dh_engine_marks *visible = p->afresh && a->visible_first ? a->visible_first : a->visible;
+    bool is_afresh = p->afresh || dh_strategy_by_name(p->strategy)->is_systematic;
+    const dh_engine_marks *visible = is_afresh && a->first ? a->first : a->visible;
     struct dh_engine_request w = {.job = dh_campaign_job(c, a, p, time_ns),
                                   .visible = visible,
                                   .found_bytes = FOUND,
@@ -140,6 +142,27 @@ void dh_campaign_end_search(struct campaign *c, struct search_process *s)
     c->running--;
 }
 
+static unsigned count_visible(const struct campaign *c, const struct search_process *s)
+{
+    unsigned n = dh_engine_process_region(s->control)->progress.visible_added;
+    for (uint32_t i = 0; i < c->terms.s->start.places; i++)
+        n += s->visible[i] != 0;
+    return n;
+}
+
+/* The process is gone, and the engine did not end it. */
+static char *words_of_death(const struct search_process *s)
+{
+    const struct dh_engine_progress *p = &dh_engine_process_region(s->control)->progress;
+    char *status = dh_status_text(dh_engine_process_status(s->control));
+    char *words = p->state == DH_ENGINE_STARTING     ? dh_strdup("the program ended before the engine was ready")
+                  : p->state == DH_ENGINE_SEQUENTIAL ? dh_format("it ended with %s before its first thread", status)
+                                                     : dh_format("the search ended with %s after %llu schedules",
+                                                                 status, (unsigned long long)p->schedules);
+    free(status);
+    return words;
+}
+
 static void keep_cannot(struct campaign *c, const char *text)
 {
     if (c->terms.out->cannot)
@@ -168,8 +191,11 @@ static void take_final_state(struct campaign *c, struct search_process *s)
         a->done |= 1u << (s->phase - a->phases); /* it did all it can do */
     switch (r->progress.state) {
     case DH_ENGINE_EXHAUSTED:
+        a->cut += r->progress.abandoned;
         if (r->progress.is_exact) {
             a->tried_all = a->over = true;
+            a->tried = r->progress.schedules;
+            a->tried_places = count_visible(c, s);
             a->bounded = r->job.preemptions_max != UINT32_MAX || reached_depth(r) || r->job.shards > 1;
             a->checked_all = !(r->job.flags & DH_ENGINE_NO_ORDER) || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
         }
@@ -181,9 +207,16 @@ static void take_final_state(struct campaign *c, struct search_process *s)
         keep_cannot(c, text[0] ? text : "no reason is known");
         break;
     case DH_ENGINE_STARTING:
-        keep_cannot(c, "the program ended before the engine was ready");
+    case DH_ENGINE_SEQUENTIAL:
+    case DH_ENGINE_RUNNING: {
+        char *words = words_of_death(s);
+        keep_cannot(c, words);
+        free(words);
         break;
     }
+    }
+    if (text[0] && r->progress.state != DH_ENGINE_CANNOT) /* of schedules that were left out */
+        keep_cannot(c, text);
 }
 
 static void supervise(struct campaign *c, struct search_process *s)

@@ -81,7 +81,7 @@ static void redirect(int fd, int as)
         dup2(fd, as);
 }
 
-static void set_up_streams(const struct dh_subject_start *s, int output)
+static void set_up_streams(const struct dh_subject_start *s, int output, int errors)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     int input = s->input ? open(s->input, O_RDONLY | O_CLOEXEC) : nothing;
@@ -89,7 +89,7 @@ static void set_up_streams(const struct dh_subject_start *s, int output)
     if (output == DH_OUTPUT_INHERITED)
         return;
     redirect(output >= 0 ? output : nothing, 1);
-    redirect(output >= 0 ? output : nothing, 2);
+    redirect(errors > 0 ? errors : output >= 0 ? output : nothing, 2);
 }
 
 static void set_up_environment(const struct dh_engine_process *c, const struct dh_subject_start *s, pid_t tool)
@@ -117,14 +117,15 @@ static void execute(const struct dh_subject_start *s)
 }
 
 /* Without randomised addresses, so that a program that depends on addresses behaves alike in every run. */
-static void run_program(const struct dh_engine_process *c, const struct dh_subject_start *s, int output, pid_t tool)
+static void run_program(const struct dh_engine_process *c, const struct dh_subject_start *s,
+                        const struct dh_engine_request *work, pid_t tool)
 {
     personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!s->through)
         setpgid(0, 0);
     if (!s->through)
-        set_up_streams(s, output);
+        set_up_streams(s, work->output, work->errors);
     set_up_environment(c, s, tool);
     execute(s);
     _exit(127);
@@ -144,7 +145,7 @@ struct dh_engine_process *dh_engine_process_start(const struct dh_subject_start 
     }
     c->pid = fork();
     if (c->pid == 0)
-        run_program(c, start, work->output, tool);
+        run_program(c, start, work, tool);
     if (c->pid < 0) {
         c->pid = 0;
         dh_err_errno(err, "cannot start %s", start->variant);

@@ -44,7 +44,8 @@ struct dh_engine_request {
     uint32_t prefix_length;
     struct dh_adversary_setup adversary;
     uint64_t found_bytes; /* room for ends; 0: 16 MB */
-    int output;           /* descriptor for standard output and error, or one of: */
+    int output;           /* descriptor for standard output and error, or one of the constants below */
+    int errors;           /* another one for standard error; 0: that of `output` */
 };
 enum { DH_OUTPUT_DISCARDED = -1, DH_OUTPUT_INHERITED = -2 };
 

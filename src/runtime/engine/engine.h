@@ -109,6 +109,7 @@ struct dh_engine {
     uint32_t last;                  /* actor of the latest step */
     uint32_t may_run;               /* serial threads: the engine's own futex word */
     bool running;                   /* a schedule is being executed */
+    bool is_abandoned;              /* it is cut for a limit of ours, not by the strategy */
     bool use_arch_prctl;
     int end; /* enum dh_engine_end, or DH_ENGINE_NO_END */
     int signal, status;
