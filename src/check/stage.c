@@ -18,6 +18,7 @@
 #define MS 1000000ull
 #define LINE_EVERY (200 * MS)
 #define INTERRUPTED_GRACE (1000 * MS)
+#define LAST_WORDS (600 * MS)
 #define PROGRAM_GRACE (1500 * MS) /* from SIGTERM to SIGKILL, for the user's program */
 
 /* ---- state that stage and command share ---- */
@@ -103,8 +104,10 @@ bool dh_stage_interrupted(void)
 static void show_progress(const struct dh_stage *s, const struct dh_stage_state *t)
 {
     uint64_t now = dh_now_ns();
+    char line[2 * DH_STAGE_WORDS + 4];
+    snprintf(line, sizeof line, "%s%s%s", t->now, t->now[0] && t->beside[0] ? "; " : "", t->beside);
     s->progress(s->name, s->all_ends_ns > now ? s->all_ends_ns - now : 0,
-                asked_to_stop ? "ending with what there is" : t->now);
+                asked_to_stop ? "ending with what there is" : line);
 }
 
 /* ---- ending what does not end ---- */
@@ -128,11 +131,13 @@ static void escalate(const struct dh_stage *s, struct dh_stage_state *t, pid_t p
         kill(pid, SIGTERM); /* which it passes on */
         p->step = 1;
     }
-    if (p->step <= 1 && s->runs_program && waited > INTERRUPTED_GRACE + PROGRAM_GRACE) {
+    bool last = s->killed_ns && now + LAST_WORDS >= s->killed_ns; /* what it stores must be stored now */
+    if (p->step <= 1 && s->runs_program && (last || waited > INTERRUPTED_GRACE + PROGRAM_GRACE)) {
         dh_kill_offspring(pid);
         p->step = 2;
     }
-    if (p->step < 3 && waited > s->grace_ns + (s->runs_program ? 2 * PROGRAM_GRACE : 0)) {
+    if (p->step < 3 &&
+        ((s->killed_ns && now >= s->killed_ns) || waited > s->grace_ns + (s->runs_program ? 2 * PROGRAM_GRACE : 0))) {
         dh_kill_offspring(pid);
         kill(pid, SIGKILL);
         p->step = 3;
@@ -150,9 +155,37 @@ static void be_child(const struct dh_stage *s, struct dh_stage_state *t, pid_t p
     sigaction(SIGTERM, &old_term, NULL);
     if (!s->is_ours)
         setpgid(0, 0); /* what is typed at the terminal is for us */
+    if (s->killed_ns)
+        dh_deadline_narrow(s->killed_ns);
     s->work(s->arg, t);
     fflush(NULL);
     _exit(0);
+}
+
+void dh_stage_beside(struct dh_stage_state *t, const char *line)
+{
+    snprintf(t->beside, sizeof t->beside, "%s", line ? line : "");
+}
+
+pid_t dh_stage_start_beside(const struct dh_stage *s, struct dh_stage_state *state)
+{
+    enum { NICER = 5 };
+    fflush(NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        (void)!nice(NICER);
+        be_child(s, state, parent);
+    }
+    return pid > 0 ? pid : 0;
+}
+
+void dh_stage_end_beside(pid_t pid, struct dh_stage_state *state)
+{
+    int status;
+    if (!pid)
+        return;
+    dh_wait_or_end(pid, 0, &status);
+    state->beside[0] = 0;
 }
 
 static void watch(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid, struct dh_stage_end *end)
