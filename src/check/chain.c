@@ -14,6 +14,7 @@
 #define SCAN_GRACE 0
 #define JUDGING_MORE (5000 * MS) /* for the baseline */
 #define SEARCH_GRACE (6000 * MS) /* the last schedule found may still be minimised and replayed */
+#define LAST_GRACE (700 * MS)    /* when all is over: what a stage has is stored */
 /* How often in a row a stage may be tried without news. */
 enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2 };
 
@@ -176,15 +177,10 @@ static struct sum sum_up(const struct dh_check *c)
 
 /* ---- time ---- */
 
-static uint64_t end_of(const struct dh_check *c)
-{
-    return c->began_ns + c->budget_ns;
-}
-
 static uint64_t left(const struct dh_check *c)
 {
     uint64_t now = dh_now_ns();
-    return end_of(c) > now ? end_of(c) - now : 0;
+    return dh_check_ends(c) > now ? dh_check_ends(c) - now : 0;
 }
 
 /* A part of the time is kept for healing, which comes last. */
@@ -199,6 +195,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static bool goes_on(const struct dh_check *c, const struct sum *s)
 {
     return !dh_stage_interrupted() && left_to_climb(c, s) > 200 * MS;
@@ -211,7 +212,9 @@ struct chain {
     struct sum sum;
     uint64_t proving_ns, classifying_ns, statics_ns; /* spent */
     unsigned barren_runs, barren_explorations, explorations, judged, weakened;
-    unsigned reported; /* bits of stages that were */
+    unsigned reported;    /* bits of stages that were */
+    pid_t beside;         /* makes variants; 0: nobody does */
+    const char *why_over; /* why it ended before its time, or NULL */
 };
 
 enum stage_name { SCAN, RUN, PROVE, CLASSIFY, HEAL };
@@ -235,6 +238,8 @@ static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_s
 {
     struct dh_stage s = *stage;
     s.progress = k->c->host->progress;
+    if (!k->c->only_run)
+        s.killed_ns = dh_check_ends(k->c) + LAST_GRACE;
     dh_stage_run(&s, k->c->state, end);
 }
 
@@ -260,21 +265,35 @@ static void scan(struct chain *k)
                              .arg = k->c,
                              .until_ns = dh_now_ns() + k->c->budget_ns / 6,
                              .grace_ns = SCAN_GRACE,
-                             .all_ends_ns = end_of(k->c)};
+                             .all_ends_ns = dh_check_ends(k->c)};
     struct dh_stage_end end;
     go(k, SCAN, &stage, &end);
 }
 
-/* Making the variant of a large program may take as long as the budget; it is charged a sixth of the budget at most. */
+/* Variants are made beside the first stages. */
+static void derive_beside(struct chain *k)
+{
+    struct dh_stage stage = {.name = "derive", .work = dh_check_derive_all, .arg = k->c};
+    stage.killed_ns = dh_check_ends(k->c);
+    dh_stage_end_beside(k->beside, k->c->state);
+    k->beside = dh_stage_start_beside(&stage, k->c->state);
+}
+
+/* The variant of a large program with hooks for every detector may take longer than all of the budget. */
 static void prepare_run(struct chain *k)
 {
     struct dh_check *c = k->c;
-    struct dh_stage stage = {
-        .name = "run", .work = dh_check_prepare_run, .arg = c, .until_ns = UINT64_MAX, .all_ends_ns = UINT64_MAX};
+    struct dh_stage stage = {.name = "run",
+                             .work = dh_check_prepare_run,
+                             .arg = c,
+                             .until_ns = c->began_ns + c->budget_ns / 3,
+                             .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
-    if (end.took_ns > c->budget_ns / 6)
-        c->began_ns += end.took_ns - c->budget_ns / 6;
+    if (!end.late || !c->is_searchable)
+        return;
+    c->in_haste = true;
+    derive_beside(k);
 }
 
 /* A program that does not end by itself is ended when half of the time is over. */
@@ -282,14 +301,15 @@ static enum dh_stage_result run_first(struct chain *k)
 {
     struct dh_check *c = k->c;
     struct dh_check_run arg = {.c = c, .is_first = true};
-    struct dh_stage stage = {.name = "run",
-                             .work = dh_check_run,
-                             .arg = &arg,
-                             .until_ns = c->only_run ? UINT64_MAX : dh_now_ns() + c->budget_ns / 2,
-                             .grace_ns = SEARCH_GRACE,
-                             .all_ends_ns = end_of(c),
-                             .runs_program = true,
-                             .is_ours = true};
+    struct dh_stage stage = {
+        .name = "run",
+        .work = dh_check_run,
+        .arg = &arg,
+        .until_ns = c->only_run ? UINT64_MAX : most(c->began_ns + c->budget_ns / 2, dh_now_ns() + c->budget_ns / 6),
+        .grace_ns = SEARCH_GRACE,
+        .all_ends_ns = dh_check_ends(c),
+        .runs_program = true,
+        .is_ours = true};
     struct dh_stage_end end;
     go(k, RUN, &stage, &end);
     c->runs++;
@@ -319,7 +339,7 @@ static bool run_with_noise(struct chain *k)
                              .arg = &arg,
                              .until_ns = dh_now_ns() + most,
                              .grace_ns = SEARCH_GRACE,
-                             .all_ends_ns = end_of(c),
+                             .all_ends_ns = dh_check_ends(c),
                              .runs_program = true};
     struct dh_stage_end end;
     bool news = go(k, RUN, &stage, &end);
@@ -335,12 +355,17 @@ static void prepare(struct chain *k)
     struct dh_stage stage = {.name = "prove",
                              .work = dh_check_prepare,
                              .arg = &arg,
-                             .until_ns = dh_now_ns() + left(k->c) / 2,
-                             .all_ends_ns = end_of(k->c)};
+                             .until_ns = dh_check_ends(k->c) - k->c->budget_ns / 5,
+                             .all_ends_ns = dh_check_ends(k->c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
-    if (end.late)
-        snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "there was no time to make a variant for it");
+    if (!end.late)
+        return;
+    snprintf(k->c->state->cannot, sizeof k->c->state->cannot,
+             "no time to make the variant for it (%.60s); what is made is kept for the next check",
+             k->c->state->beside);
+    k->c->host->ended(names[PROVE], end.took_ns, k->c->state->cannot);
+    k->reported |= 1u << PROVE;
 }
 
 static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *), struct dh_check_search arg,
@@ -358,9 +383,9 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *
     struct dh_stage stage = {.name = "prove",
                              .work = work,
                              .arg = &arg,
-                             .until_ns = least(now + time + more, end_of(c) + 500 * MS),
+                             .until_ns = least(now + time + more, dh_check_ends(c) + 500 * MS),
                              .grace_ns = SEARCH_GRACE,
-                             .all_ends_ns = end_of(c)};
+                             .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     bool news = go(k, PROVE, &stage, &end);
     k->proving_ns += end.took_ns;
@@ -431,7 +456,7 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
                              .arg = &arg,
                              .until_ns = dh_now_ns() + time + 1000 * MS,
                              .grace_ns = SEARCH_GRACE,
-                             .all_ends_ns = end_of(c)};
+                             .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     go(k, CLASSIFY, &stage, &end);
     k->classifying_ns += end.took_ns;
@@ -451,7 +476,7 @@ static void heal(struct chain *k)
                              .arg = &arg,
                              .until_ns = dh_now_ns() + time,
                              .grace_ns = 0,
-                             .all_ends_ns = end_of(c)};
+                             .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     go(k, HEAL, &stage, &end);
 }
@@ -473,15 +498,27 @@ static void climb(struct chain *k)
         any |= weaken(k, quantum);
         any |= classify(k, quantum, false);
         any |= round && classify(k, quantum, true);
-        if (!any)
+        if (!any) {
+            k->why_over = k->c->state->cannot[0] ? "it cannot be searched" : "nothing can rise any more";
             break;
+        }
     }
+}
+
+/* Nobody has to guess why it took less time than it may. */
+static void say_why_over(const struct chain *k)
+{
+    const struct dh_check *c = k->c;
+    if (k->why_over && !dh_stage_interrupted() && left(c) > c->budget_ns / 10)
+        c->host->over_early(dh_now_ns() - c->began_ns, c->budget_ns, k->why_over);
 }
 
 enum dh_stage_result dh_check_chain(struct dh_check *c)
 {
     struct chain k = {.c = c};
     bool whole = c->is_searchable && !c->only_run;
+    if (!c->only_run && c->is_searchable)
+        derive_beside(&k);
     if (whole)
         scan(&k);
     if (!c->only_run)
@@ -491,7 +528,9 @@ enum dh_stage_result dh_check_chain(struct dh_check *c)
         prepare(&k);
         climb(&k);
         heal(&k);
+        say_why_over(&k);
     }
+    dh_stage_end_beside(k.beside, c->state);
     c->interrupted = dh_stage_interrupted();
     return result;
 }

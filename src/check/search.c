@@ -1,5 +1,7 @@
 /* Stages of check that prove: findings one after the other, or exploration without a goal. */
+#include "base/set.h"
 #include "check/chain.h"
+#include "finding/group.h"
 #include "finding/suppress.h"
 #include "host/notice.h"
 #include "launch/children_campaign.h"
@@ -118,10 +120,29 @@ static void pursue(struct search *s, const struct dh_finding *f)
     uint64_t began = dh_now_ns(), before = s->schedules;
     enum dh_goal_status v = campaign(s, &goal, at_most(s, s->of->goal_ns));
     tried->spent_ns += dh_now_ns() - began;
-    tried->settled |= v == DH_GOAL_REFUTED || v == DH_GOAL_EXHAUSTED || v == DH_GOAL_SKIPPED || v == DH_GOAL_PROVEN;
+    tried->settled |= v == DH_GOAL_REFUTED || v == DH_GOAL_EXHAUSTED || v == DH_GOAL_SKIPPED || v == DH_GOAL_PROVEN ||
+                      v == DH_GOAL_UNCOVERED;
     tried->settled |= s->of->c->schedules > 0;
     tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* more time would not help */
     free(goal.why);
+}
+
+static bool is_proven(const struct search *s, const struct dh_finding *f)
+{
+    return f->level == DH_LEVEL_PROVEN || dh_stage_tried(s->state, f->id)->proven;
+}
+
+/* Findings of one group share a witness (finding/group.h): the others need no time. */
+static void settle_groups(const struct search *s, const struct dh_found *found)
+{
+    struct dh_u64_set shown = {0};
+    for (size_t i = 0; i < found->at.n; i++)
+        if (is_proven(s, found->at.at[i]) && dh_finding_group(found->at.at[i]))
+            dh_u64_set_add(&shown, dh_finding_group(found->at.at[i]));
+    for (size_t i = 0; shown.n && i < found->at.n; i++)
+        if (dh_finding_group(found->at.at[i]) && dh_u64_set_has(&shown, dh_finding_group(found->at.at[i])))
+            dh_stage_tried(s->state, found->at.at[i]->id)->settled = true;
+    dh_u64_set_release(&shown);
 }
 
 /* Other pairs of places of a variable with a proven race come later. */
@@ -129,8 +150,7 @@ static bool is_shown(const struct search *s, const struct dh_found *found, const
 {
     for (size_t i = 0; f->variable[0] && i < found->at.n; i++) {
         const struct dh_finding *g = found->at.at[i];
-        if (g->kind == f->kind && strcmp(g->variable, f->variable) == 0 &&
-            (g->level == DH_LEVEL_PROVEN || dh_stage_tried(s->state, g->id)->proven))
+        if (g->kind == f->kind && strcmp(g->variable, f->variable) == 0 && is_proven(s, g))
             return true;
     }
     return false;
@@ -145,6 +165,7 @@ static void pursue_those(struct search *s, const struct dh_found *found, bool sh
             continue;
         s->at++;
         pursue(s, f);
+        settle_groups(s, found);
     }
 }
 
@@ -157,6 +178,7 @@ static void pursue_all(struct search *s)
         dh_notice_err(&err);
         return;
     }
+    settle_groups(s, &found);
     for (size_t i = 0; i < found.at.n; i++)
         s->n += dh_check_is_goal(s->of->c, found.at.at[i], s->of->statics);
     pursue_those(s, &found, false);
@@ -200,7 +222,7 @@ static void search(struct search *s)
     else {
         enum dh_goal_status v = campaign(s, NULL, at_most(s, UINT64_MAX));
         s->state->exhausted |= v == DH_GOAL_EXHAUSTED;
-        s->state->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED;
+        s->state->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED || v == DH_GOAL_UNCOVERED;
     }
     report(s);
     free(s->folder);

@@ -7,6 +7,7 @@
 #include "cmd/terminal.h"
 #include "host/file.h"
 #include "launch/open_subject.h"
+#include "prove/baseline.h"
 #include "prove/goals.h"
 #include "prove/mpi_campaign.h"
 #include "prove/schedule_text.h"
@@ -32,6 +33,7 @@ struct proving {
     bool quiet, whole;
     struct dh_campaign_line line;
     unsigned width;
+    struct dh_hosting_check hosting;
     dh_engine_marks *marks; /* of a section file, or NULL */
     struct dh_mpi *mpi;     /* NULL: alone */
 };
@@ -74,6 +76,7 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
                                       .strategy = dh_option_get(p, "strategy"),
                                       .spurious = dh_option_given(p, "spurious"),
                                       .first = dh_option_given(p, "first"),
+                                      .by_itself = dh_option_given(p, "id"),
                                       .as_found = dh_option_given(p, "as-found"),
                                       .no_prefix = dh_option_given(p, "no-prefix"),
                                       .no_hint = dh_option_given(p, "no-hint"),
@@ -177,7 +180,12 @@ static void print_goals(const struct dh_goals *g)
     for (size_t i = 0; i < g->goals.n; i++) {
         const struct dh_goal *goal = &g->goals.at[i];
         struct dh_str title = {0};
+        if (goal->verdict == DH_GOAL_COUNTED)
+            continue;
         dh_text_title(&title, goal->finding);
+        if (goal->more)
+            dh_str_addf(&title, ", and %u more pair%s of places in these functions", goal->more,
+                        goal->more == 1 ? "" : "s");
         printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_goal_status_words(goal->verdict),
                goal->why[0] ? " (" : "", goal->why, goal->why[0] ? ")" : "");
         dh_str_release(&title);
@@ -195,24 +203,49 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
 
 /* ---- the job ---- */
 
+static int print_no_threads(const struct proving *p)
+{
+    dh_notice("prove: %s ended without having created a thread: there is nothing to interleave", p->subject.called);
+    return DH_EXIT_USAGE;
+}
+
+/* It made no thread, but children of it did. */
+static bool has_children(const struct proving *p)
+{
+    return p->subject.children.at.n && !p->subject.start.follow;
+}
+
+/* What was in the way of the search: of all of it, or of a part. */
 static int print_end(struct proving *p, const struct dh_campaign_result *r)
 {
+    const char *cannot = r->cannot ? r->cannot : p->hosting.why[0] ? p->hosting.why : NULL;
     clear_line(p);
-    if (r->no_threads && !r->proven && p->subject.children.at.n && !p->subject.start.follow)
-        return PROVE_CHILDREN;
-    if (r->no_threads && !r->proven) {
-        dh_notice("prove: %s ended without having created a thread: there is nothing to interleave", p->subject.called);
-        return DH_EXIT_USAGE;
-    }
-    if (r->cannot && !r->proven && !r->schedules) {
-        dh_notice("prove: %s: %s", p->subject.called, r->cannot);
-        return DH_EXIT_FAILURE;
-    }
-    if (r->cannot)
-        dh_notice("prove: %s: %s", p->subject.called, r->cannot);
-    if (!p->quiet)
+    if (r->no_threads && !r->proven)
+        return has_children(p) ? PROVE_CHILDREN : print_no_threads(p);
+    if (cannot)
+        dh_notice("prove: %s: %s", p->subject.called, cannot);
+    if (!p->quiet && (!r->cannot || r->proven || r->schedules))
         print_result(p, r);
-    return r->proven ? DH_EXIT_FINDINGS : DH_EXIT_OK;
+    return r->proven ? DH_EXIT_FINDINGS : cannot ? DH_EXIT_FAILURE : DH_EXIT_OK;
+}
+
+/* False: there is nothing to search, and `code` is the command's. */
+static bool is_hosted(struct proving *p, int *code)
+{
+    struct dh_err err = {0};
+    if (!dh_hosting_check(&p->subject, dh_hosting_patience(p->options.budget_ns), &p->hosting, &err)) {
+        *code = dh_fail(&err, DH_EXIT_FAILURE);
+        return false;
+    }
+    p->options.doubt = p->hosting.why[0] ? p->hosting.why : NULL;
+    if (p->hosting.verdict == DH_HOSTING_NO_THREADS)
+        *code = has_children(p) ? PROVE_CHILDREN : print_no_threads(p);
+    else if (p->hosting.verdict == DH_HOSTING_WRONG) {
+        dh_notice("prove: %s: %s", p->subject.called, p->hosting.why);
+        *code = DH_EXIT_FAILURE;
+    } else
+        return true;
+    return false;
 }
 
 static int run_campaign(struct proving *p)
@@ -282,11 +315,14 @@ static bool read_sections(struct proving *p, struct dh_err *err)
 static int prove_subject(struct proving *p)
 {
     struct dh_err err = {0};
+    int code;
     if (!read_sections(p, &err)) {
         dh_notice("prove: --sections: %s", err.text);
         dh_err_release(&err);
         return DH_EXIT_USAGE;
     }
+    if (!is_hosted(p, &code))
+        return code;
     if (!dh_option_given(p->parsed, "mpi"))
         return prove_program(p);
     p->mpi = dh_mpi_open(&err);
@@ -297,7 +333,7 @@ static int prove_subject(struct proving *p)
     }
     if (dh_mpi_rank(p->mpi))
         p->quiet = true;
-    int code = prove_program(p);
+    code = prove_program(p);
     dh_mpi_close(p->mpi);
     return code;
 }
@@ -350,7 +386,10 @@ static int prove_with(const struct dh_parsed *parsed)
     struct proving p = {
         .parsed = parsed, .db = dh_option_get(parsed, "db"), .width = dh_terminal_width(STDOUT_FILENO, 120)};
     int code = DH_EXIT_USAGE;
-    if (!read_options(parsed, &p.options) || !dh_open_program("prove", parsed, &p.subject, &p.folder, &code))
+    if (!read_options(parsed, &p.options))
+        return code;
+    dh_deadline_narrow(dh_now_ns() + p.options.budget_ns); /* of everything: variants, replays, what is printed */
+    if (!dh_open_program("prove", parsed, &p.subject, &p.folder, &code))
         return code;
     p.quiet = dh_option_given(parsed, "quiet");
     p.whole = dh_option_given(parsed, "whole");
@@ -369,7 +408,7 @@ static int run_prove(const struct dh_command *self, int argc, char **argv)
 }
 
 static const struct dh_option options[] = {
-    {"budget", DH_OPTION_STRING, "TIME", "10s", "how long to search: 10s, 500ms, 5m"},
+    {"budget", DH_OPTION_STRING, "TIME", "10s", "how long all of it may take, at most: 10s, 500ms, 5m"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"id", DH_OPTION_STRING, "ID", NULL, "prove only the finding whose id begins so"},
     {"explore", DH_OPTION_FLAG, NULL, NULL, "look for everything, whatever the store holds"},
@@ -390,7 +429,8 @@ static const struct dh_option options[] = {
      "for, too"},
     DH_HEAL_OPTIONS,
     {"fresh", DH_OPTION_FLAG, NULL, NULL,
-     "each schedule in a fresh process, where the kernel does what cannot be undone; chosen by itself where that is needed"},
+     "each schedule in a fresh process, where the kernel does what cannot be undone; chosen by itself where that is "
+     "needed"},
     DH_CHILD_OPTION,
     {"spurious", DH_OPTION_FLAG, NULL, NULL, "waits for conditions may also end by themselves, as they may"},
     {"as-found", DH_OPTION_FLAG, NULL, NULL,

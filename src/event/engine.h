@@ -348,7 +348,9 @@ struct dh_engine_progress {
     uint64_t works[DH_ENGINE_WORKS];
     uint64_t n_works;
     uint64_t irrevocable; /* CANNOT: because of a call that cannot be undone; FRESH can host it */
-    uint64_t reserved[4];
+    uint64_t abandoned; /* schedules cut at the engine's own limit of depth, in a loop, or before a call that it refuses
+                           (`text`): what comes after was not seen */
+    uint64_t reserved[3];
 };
 
 struct dh_engine_control {

@@ -1,6 +1,7 @@
 /* Search processes of a campaign: their jobs, progress, and what their final state means for the goal. */
 #include "base/alloc.h"
 #include "base/str.h"
+#include "host/process.h"
 #include "prove/campaign_internal.h"
 #include "search/strategy.h"
 
@@ -67,8 +68,10 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
     if (c->terms.o->strategy || a->next >= a->n_phases)
         time_ns = a->budget_ns; /* the last phase */
     time_ns = time_ns < left ? time_ns : left;
+    bool is_afresh = p->afresh || dh_strategy_by_name(p->strategy)->is_systematic;
+    const dh_engine_marks *visible = is_afresh && a->first ? a->first : a->visible;
     struct dh_engine_request w = {.job = dh_campaign_job(c, a, p, time_ns),
-                                  .visible = a->visible,
+                                  .visible = visible,
                                   .found_bytes = FOUND,
                                   .output = DH_OUTPUT_DISCARDED};
     if (c->terms.o->judged)
@@ -78,9 +81,8 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
         w.prefix_length = a->prefix->n;
     }
     *slot = (struct search_process){
-        .phase = p, .goal_search = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
-    slot->visible = dh_xmalloc((c->terms.s->start.places + 1) * sizeof *slot->visible);
-    memcpy(slot->visible, a->visible, c->terms.s->start.places * sizeof *slot->visible);
+        .phase = p, .goal_search = a, .deadline_ns = now + dh_deadline_limit(time_ns + OVERTIME), .seed = w.job.seed};
+    slot->visible = dh_xmemdup(visible, (c->terms.s->start.places + 1) * sizeof *slot->visible);
     slot->control = dh_engine_process_start(&c->terms.s->start, &w, c->err);
     if (!slot->control) {
         free(slot->visible);
@@ -104,7 +106,7 @@ static void start_searches(struct campaign *c, struct goal_search *a)
 {
     struct search_process *slot;
     while (!a->over && !c->failed && (slot = free_slot(c))) {
-        while (a->next < a->n_phases && !is_wanted(c, &a->phases[a->next]))
+        while (a->next < a->n_phases && (a->done >> a->next & 1 || !is_wanted(c, &a->phases[a->next])))
             a->next++;
         if (a->next >= a->n_phases)
             return;
@@ -140,6 +142,27 @@ void dh_campaign_end_search(struct campaign *c, struct search_process *s)
     c->running--;
 }
 
+static unsigned count_visible(const struct campaign *c, const struct search_process *s)
+{
+    unsigned n = dh_engine_process_region(s->control)->progress.visible_added;
+    for (uint32_t i = 0; i < c->terms.s->start.places; i++)
+        n += s->visible[i] != 0;
+    return n;
+}
+
+/* The process is gone, and the engine did not end it. */
+static char *words_of_death(const struct search_process *s)
+{
+    const struct dh_engine_progress *p = &dh_engine_process_region(s->control)->progress;
+    char *status = dh_status_text(dh_engine_process_status(s->control));
+    char *words = p->state == DH_ENGINE_STARTING     ? dh_strdup("the program ended before the engine was ready")
+                  : p->state == DH_ENGINE_SEQUENTIAL ? dh_format("it ended with %s before its first thread", status)
+                                                     : dh_format("the search ended with %s after %llu schedules",
+                                                                 status, (unsigned long long)p->schedules);
+    free(status);
+    return words;
+}
+
 static void keep_cannot(struct campaign *c, const char *text)
 {
     if (c->terms.out->cannot)
@@ -147,16 +170,6 @@ static void keep_cannot(struct campaign *c, const char *text)
     char *words = dh_subject_explain_places(c->terms.s, text);
     c->terms.out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
     free(words);
-}
-
-/* What cannot be undone is done for real, in a fresh process for each schedule. */
-static bool takes_second_way(struct campaign *c, const struct dh_engine_control *r)
-{
-    if (!r->progress.irrevocable || c->terms.s->start.fresh)
-        return false;
-    c->terms.s->start.fresh = true;
-    c->terms.out->fresh = dh_subject_explain_places(c->terms.s, r->progress.text);
-    return true;
 }
 
 /* Were schedules cut at the limit of depth? */
@@ -174,10 +187,15 @@ static void take_final_state(struct campaign *c, struct search_process *s)
     char text[sizeof r->progress.text];
     memcpy(text, r->progress.text, sizeof text);
     text[sizeof text - 1] = 0;
+    if (!a->prefix && r->progress.state != DH_ENGINE_SPENT && r->progress.state != DH_ENGINE_STOPPED)
+        a->done |= 1u << (s->phase - a->phases); /* it did all it can do */
     switch (r->progress.state) {
     case DH_ENGINE_EXHAUSTED:
+        a->cut += r->progress.abandoned;
         if (r->progress.is_exact) {
             a->tried_all = a->over = true;
+            a->tried = r->progress.schedules;
+            a->tried_places = count_visible(c, s);
             a->bounded = r->job.preemptions_max != UINT32_MAX || reached_depth(r) || r->job.shards > 1;
             a->checked_all = !(r->job.flags & DH_ENGINE_NO_ORDER) || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
         }
@@ -188,15 +206,22 @@ static void take_final_state(struct campaign *c, struct search_process *s)
         dh_subject_learn_children(c->terms.s, r);
         break;
     case DH_ENGINE_CANNOT:
-        if (takes_second_way(c, r))
+        if (dh_subject_take_second_way(c->terms.s, r->progress.irrevocable, text))
             a->next -= a->next > 0;
         else
             keep_cannot(c, text[0] ? text : "no reason is known");
         break;
     case DH_ENGINE_STARTING:
-        keep_cannot(c, "the program ended before the engine was ready");
+    case DH_ENGINE_SEQUENTIAL:
+    case DH_ENGINE_RUNNING: {
+        char *words = words_of_death(s);
+        keep_cannot(c, words);
+        free(words);
         break;
     }
+    }
+    if (text[0] && r->progress.state != DH_ENGINE_CANNOT) /* of schedules that were left out */
+        keep_cannot(c, text);
 }
 
 static void supervise(struct campaign *c, struct search_process *s)

@@ -28,13 +28,6 @@ struct dh_engine_process {
     int status;
 };
 
-uint64_t dh_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void sleep_ns(long ns)
 {
     nanosleep(&(struct timespec){0, ns}, NULL);
@@ -98,7 +91,7 @@ static void redirect(int fd, int as)
         dup2(fd, as);
 }
 
-static void set_up_streams(const struct dh_subject_start *s, int output)
+static void set_up_streams(const struct dh_subject_start *s, int output, int errors)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     int input = s->input ? open(s->input, O_RDONLY | O_CLOEXEC) : nothing;
@@ -106,7 +99,7 @@ static void set_up_streams(const struct dh_subject_start *s, int output)
     if (output == DH_OUTPUT_INHERITED)
         return;
     redirect(output >= 0 ? output : nothing, 1);
-    redirect(output >= 0 ? output : nothing, 2);
+    redirect(errors > 0 ? errors : output >= 0 ? output : nothing, 2);
 }
 
 static void set_up_environment(const struct dh_engine_process *c, const struct dh_subject_start *s, pid_t tool)
@@ -135,14 +128,15 @@ static void execute(const struct dh_subject_start *s)
 }
 
 /* Without randomised addresses, so that a program that depends on addresses behaves alike in every run. */
-static void run_program(const struct dh_engine_process *c, const struct dh_subject_start *s, int output, pid_t tool)
+static void run_program(const struct dh_engine_process *c, const struct dh_subject_start *s,
+                        const struct dh_engine_request *work, pid_t tool)
 {
     personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!s->through)
         setpgid(0, 0);
     if (!s->through)
-        set_up_streams(s, output);
+        set_up_streams(s, work->output, work->errors);
     set_up_environment(c, s, tool);
     execute(s);
     _exit(127);
@@ -162,7 +156,7 @@ struct dh_engine_process *dh_engine_process_start(const struct dh_subject_start 
     }
     c->pid = fork();
     if (c->pid == 0)
-        run_program(c, start, work->output, tool);
+        run_program(c, start, work, tool);
     if (c->pid < 0) {
         c->pid = 0;
         dh_err_errno(err, "cannot start %s", start->variant);
@@ -269,7 +263,7 @@ void dh_engine_process_stop(struct dh_engine_process *c)
 bool dh_engine_process_wait(struct dh_engine_process *c, uint64_t patience_ns)
 {
     enum { SHORTEST = 50000, LONGEST = 4000000 };
-    uint64_t until = dh_now_ns() + patience_ns;
+    uint64_t until = dh_now_ns() + dh_deadline_limit(patience_ns);
     for (long ns = SHORTEST; !dh_engine_process_ended(c); ns = ns * 2 < LONGEST ? ns * 2 : LONGEST) {
         if (dh_now_ns() > until) {
             kill_now(c);

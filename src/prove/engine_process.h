@@ -4,6 +4,7 @@
 #define DH_PROVE_ENGINE_PROCESS_H
 
 #include "event/engine.h"
+#include "host/deadline.h"
 #include "host/err.h"
 #include "prove/racy_elements.h"
 
@@ -48,7 +49,8 @@ struct dh_engine_request {
     uint32_t prefix_length;
     struct dh_adversary_setup adversary;
     uint64_t found_bytes; /* room for ends; 0: 16 MB */
-    int output;           /* descriptor for standard output and error, or one of: */
+    int output;           /* descriptor for standard output and error, or one of the constants below */
+    int errors;           /* another one for standard error; 0: that of `output` */
 };
 enum { DH_OUTPUT_DISCARDED = -1, DH_OUTPUT_INHERITED = -2 };
 
@@ -66,7 +68,5 @@ bool dh_engine_process_wait(struct dh_engine_process *c, uint64_t patience_ns);
 int dh_engine_process_status(const struct dh_engine_process *c);
 /* Kills the process if it runs. */
 void dh_engine_process_free(struct dh_engine_process *c);
-
-uint64_t dh_now_ns(void);
 
 #endif

@@ -84,6 +84,15 @@ void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_libra
     }
 }
 
+bool dh_subject_take_second_way(struct dh_subject *s, bool irrevocable, const char *text)
+{
+    if (!irrevocable || s->start.fresh)
+        return false;
+    s->start.fresh = true;
+    s->irrevocable = dh_subject_explain_places(s, text);
+    return true;
+}
+
 void dh_subject_learn_children(struct dh_subject *s, const struct dh_engine_control *r)
 {
     if (!r->job.follow && !r->relatives[0].made_threads)
@@ -102,6 +111,7 @@ void dh_subject_release(struct dh_subject *s)
     free(s->called);
     free(s->plan);
     free(s->child);
+    free(s->irrevocable);
     *s = (struct dh_subject){0};
 }
 

@@ -18,6 +18,7 @@ struct dh_subject {
     char *program, *called; /* the file; argv[0] */
     char *plan;             /* of the variant */
     char *child;            /* program of the child that start.follow names; NULL: it is the program itself */
+    char *irrevocable;      /* the call because of which each schedule has a fresh process (start.fresh), or NULL */
     char build[33];
     char library_builds[DH_ENGINE_LIBRARIES][33]; /* of end_context.libraries; "": not known */
     struct dh_children children; /* that make threads, after a run of the program in which it made none itself */
@@ -32,6 +33,9 @@ void dh_subject_release(struct dh_subject *s);
 /* Instrumented libraries that a process of it loaded, and that nobody knew of. */
 void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_library *met, uint32_t n);
 
+/* After a run that ended with `text` since a call cannot be undone (`irrevocable`): from now on each schedule has a
+ * fresh process. False: that is not why, or is so already. */
+bool dh_subject_take_second_way(struct dh_subject *s, bool irrevocable, const char *text);
 /* After a run in which the program made no thread. */
 void dh_subject_learn_children(struct dh_subject *s, const struct dh_engine_control *r);
 

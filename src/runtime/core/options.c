@@ -47,6 +47,7 @@ static const struct row table[] = {
     ROW(heal_auto, TEXT, "", "heal only what threads met in, and add that to this file ('deadheat run' sets this)"),
     ROW(heal_failures, TEXT, "", "add groups whose lock is given up to this file ('deadheat run' sets this)"),
     ROW(threads_file, TEXT, "", "at exit, write the program's threads to this file (a forked child: PATH.PID)"),
+    ROW(thread_count, TEXT, "", "count created threads in this file (event/thread_count.h; the tool sets this)"),
     ROW(counts_file, TEXT, "",
         "at exit, write what a program derived with --plan=...,count-events or ...,count-checks counted (PATH.PID)"),
     ROW(stream, TEXT, "", "record what happens for the tool that reads in this folder ('deadheat run' sets this)"),

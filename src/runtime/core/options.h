@@ -31,6 +31,7 @@ struct dh_options {
     const char *heal_failures; /* NULL = none */
     const char *threads_file;  /* NULL = none */
     const char *counts_file;   /* NULL = none */
+    const char *thread_count;  /* NULL = none */
     const char *stream;        /* NULL = none */
     int stream_reader;
     int stream_ahead;

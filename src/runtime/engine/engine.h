@@ -39,13 +39,13 @@ struct dh_task {
     bool cancel_async; /* pthread_setcanceltype */
     bool cancel_pending;
     bool is_c11;
-    bool user_stack;                  /* allocated by the program */
-    bool cancellable;                 /* it waits in a cancellation point */
-    bool is_parked;                   /* in dh_engine_park: it can take a signal */
-    bool is_daemon;                   /* of the engine's own: nobody waits for its end */
-    uint64_t signals;                 /* pending, of this thread */
-    uint64_t mask;                    /* of signals, virtual */
-    uint64_t mask_after, awaited;     /* what a call that changes the mask restores; set of sigwait */
+    bool user_stack;              /* allocated by the program */
+    bool cancellable;             /* it waits in a cancellation point */
+    bool is_parked;               /* in dh_engine_park: it can take a signal */
+    bool is_daemon;               /* of the engine's own: nobody waits for its end */
+    uint64_t signals;             /* pending, of this thread */
+    uint64_t mask;                /* of signals, virtual */
+    uint64_t mask_after, awaited; /* what a call that changes the mask restores; set of sigwait */
     bool has_mask_after;
     bool was_interrupted;             /* a handler ended its latest wait for input or output */
     uint8_t interrupts;               /* what a handler does to its wait: enum dh_interrupts (system/signal.h) */
@@ -82,7 +82,7 @@ struct dh_task {
         uint32_t steps, until;
         bool recurs; /* the state came back */
     } livelock;
-    bool may_spin;                 /* `spin` has entries */
+    bool may_spin;          /* `spin` has entries */
     struct dh_kernel_wait { /* serial threads: a call that the kernel performs while others go on */
         long number;
         const long *arguments; /* NULL: none */
@@ -129,6 +129,7 @@ struct dh_engine {
     uint32_t last;                  /* actor of the latest step */
     uint32_t may_run;               /* serial threads: the engine's own futex word */
     bool running;                   /* a schedule is being executed */
+    bool is_abandoned;              /* it is cut for a limit of ours, not by the strategy */
     bool use_arch_prctl;
     int end; /* enum dh_engine_end, or DH_ENGINE_NO_END */
     int signal, status;

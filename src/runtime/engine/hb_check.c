@@ -251,8 +251,12 @@ void dh_hb_check_forget(uintptr_t at, size_t size)
 static bool make_visible(uint32_t place)
 {
     struct dh_engine_progress *p = &dh_engine->control->progress;
-    if (dh_engine->visible[place] || p->visible_added == DH_ENGINE_ADDED)
+    if (dh_engine->visible[place])
         return false;
+    if (p->visible_added == DH_ENGINE_ADDED) {
+        p->uncovered = 1;
+        return false;
+    }
     dh_engine->visible[place] = 1;
     p->added[p->visible_added++] = place;
     return true;

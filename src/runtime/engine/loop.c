@@ -37,6 +37,7 @@ static void begin_schedule(struct dh_engine *e)
     e->depth = 0;
     e->end = DH_ENGINE_NO_END;
     e->signal = e->status = 0;
+    e->is_abandoned = false;
     e->fault_address = 0;
     e->pending_races = 0;
     e->now_ns = 0;
@@ -145,6 +146,7 @@ static bool is_livelocked(struct dh_engine *e, const struct dh_actor *a)
     if (!starves && !hangs && e->idle_steps < CHANCES * most)
         return false;
     e->end = hangs ? DH_ENGINE_HANG : DH_ENGINE_CUT;
+    e->is_abandoned = !hangs;
     return true;
 }
 
@@ -221,6 +223,7 @@ static void run_schedule(struct dh_engine *e)
         }
         if (e->depth >= e->depth_max || (e->goal_reached && e->flags & DH_ENGINE_STOP_AT_FIRST)) {
             e->end = DH_ENGINE_CUT;
+            e->is_abandoned = e->depth >= e->depth_max && !e->control->job.depth_max;
             return;
         }
         struct dh_decision m = dh_engine_choice_point(e);
@@ -266,6 +269,7 @@ static void count_schedule(struct dh_engine *e)
         p->operations_most = operations > p->operations_most ? operations : p->operations_most;
     }
     p->ends[e->end]++;
+    p->abandoned += e->is_abandoned && e->end == DH_ENGINE_CUT;
     p->ends[DH_ENGINE_RACE] += e->pending_races != 0;
     p->ends[DH_ENGINE_UNORDERED] += e->unordered_races != 0;
     p->depth_last = e->depth;

@@ -59,6 +59,7 @@ void dh_schedule_ends_blocked(void)
                    was_lost((const void *)(uintptr_t)a->step.object);
         in_kernel |= !a->ended && e->tasks[i].call.arguments;
     }
+    e->is_abandoned = left && in_kernel;
     e->end = !left ? DH_ENGINE_DONE : in_kernel ? DH_ENGINE_CUT : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
 }
 
@@ -134,8 +135,9 @@ void dh_engine_finish(enum dh_engine_state state)
     struct dh_engine_progress *p = &dh_engine->control->progress;
     p->now_ns = dh_clock_monotonic_ns();
     p->cpu_ns = dh_clock_process_cpu_ns();
-    p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic && !dh_fresh_processes_on() && !p->bounded &&
-                  !p->nondeterministic && !p->unfair && !p->no_memory && !p->uncovered && !p->narrowed;
+    p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic && !p->bounded &&
+                  !p->nondeterministic && !p->unfair && !p->no_memory && !p->uncovered && !p->narrowed &&
+                  !p->abandoned && !p->lost && !dh_fresh_processes_on();
     __atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
     leave_process(0);
 }
@@ -150,6 +152,14 @@ static void copy_stack(uint64_t *out, unsigned most)
     }
 }
 
+/* Once schedules came to their end without it, one that cannot go on is left out, and the search goes on. */
+static bool may_leave_out(const struct dh_engine *e)
+{
+    const struct dh_engine_progress *p = &e->control->progress;
+    return e->running && e->current && !e->carrier->is_kernel && !(e->flags & DH_ENGINE_FORK) &&
+           p->schedules > p->abandoned;
+}
+
 void dh_engine_cannot(const char *fmt, ...)
 {
     struct dh_sink text;
@@ -162,6 +172,10 @@ void dh_engine_cannot(const char *fmt, ...)
     dh_text_copy(dh_engine->control->progress.text, sizeof dh_engine->control->progress.text, text.bytes);
     if (dh_engine->current)
         copy_stack(dh_engine->control->progress.stack, sizeof dh_engine->control->progress.stack / sizeof(uint64_t));
+    if (may_leave_out(dh_engine)) {
+        dh_engine->is_abandoned = true;
+        dh_engine_end_schedule(DH_ENGINE_CUT);
+    }
     __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_CANNOT, __ATOMIC_RELEASE);
     leave_process(0);
 }

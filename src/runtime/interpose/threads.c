@@ -4,6 +4,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
 #include "runtime/core/modules.h"
+#include "runtime/core/thread_count.h"
 #include "runtime/core/unwind.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/platform/alloc.h"
@@ -125,6 +126,7 @@ static struct beginning *prepare(void *argument, const pthread_attr_t *attr, con
 static void conclude(struct beginning *b, struct dh_thread *thread, bool created, uintptr_t handle)
 {
     if (created) {
+        dh_thread_count_add();
         __dh_thread.last_created = thread;
         __dh_thread.last_handle = handle;
     } else {
