@@ -314,6 +314,8 @@ static void prepare(struct chain *k)
                              .all_ends_ns = end_of(k->c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
+    if (k->c->state->said[0])
+        k->c->host->ended("baseline", end.took_ns, k->c->state->said);
     if (end.late)
         snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "there was no time to make a variant for it");
 }
