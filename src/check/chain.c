@@ -359,6 +359,8 @@ static void prepare(struct chain *k)
                              .all_ends_ns = dh_check_ends(k->c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
+    if (k->c->state->said[0])
+        k->c->host->ended("baseline", end.took_ns, k->c->state->said);
     if (!end.late)
         return;
     snprintf(k->c->state->cannot, sizeof k->c->state->cannot,

@@ -4,6 +4,7 @@
 #define DH_CHECK_STAGE_H
 
 #include "host/err.h"
+#include "prove/baseline.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,10 +38,11 @@ struct dh_stage_state {
     char beside[DH_STAGE_WORDS]; /* what is done in the background meanwhile, or "" */
     char said[DH_STAGE_WORDS];   /* its result in words, or "" */
     char cannot[DH_STAGE_WORDS]; /* why no such stage can ever succeed, or "" */
-    int status;                  /* of the program, as of waitpid */
-    bool exhausted;              /* everything was tried */
-    bool explored;               /* the same, as far as visible steps go */
-    uint64_t schedules;          /* that were searched, of all stages */
+    struct dh_hosting_check hosting;
+    int status;         /* of the program, as of waitpid */
+    bool exhausted;     /* everything was tried */
+    bool explored;      /* the same, as far as visible steps go */
+    uint64_t schedules; /* that were searched, of all stages */
     struct dh_attempts tried[DH_ATTEMPTS];
     unsigned n_tried;
     struct dh_stage_child child;

@@ -31,6 +31,12 @@ static bool is_wanted(const struct campaign *c, const struct phase *p)
            !(c->terms.o->no_hint && strcmp(p->strategy, "directed") == 0);
 }
 
+/* Nothing leads to a finding whose places are not in this build, or are no accesses. */
+static bool has_target(const struct goal_search *a, const struct phase *p)
+{
+    return strcmp(p->strategy, "directed") != 0 || a->place[0] || a->place[1];
+}
+
 struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_search *a, const struct phase *p,
                                      uint64_t time_ns)
 {
@@ -106,7 +112,8 @@ static void start_searches(struct campaign *c, struct goal_search *a)
 {
     struct search_process *slot;
     while (!a->over && !c->failed && (slot = free_slot(c))) {
-        while (a->next < a->n_phases && (a->done >> a->next & 1 || !is_wanted(c, &a->phases[a->next])))
+        while (a->next < a->n_phases &&
+               (a->done >> a->next & 1 || !is_wanted(c, &a->phases[a->next]) || !has_target(a, &a->phases[a->next])))
             a->next++;
         if (a->next >= a->n_phases)
             return;
@@ -179,6 +186,13 @@ static bool reached_depth(const struct dh_engine_control *r)
     return r->progress.depth_most >= (r->job.depth_max ? r->job.depth_max : ENGINES_OWN);
 }
 
+/* In the second way. */
+static void try_again(struct goal_search *a, const struct phase *p)
+{
+    a->next = (size_t)(p - a->phases);
+    a->done &= ~(1u << a->next);
+}
+
 /* What the final state of the process means for the goal. */
 static void take_final_state(struct campaign *c, struct search_process *s)
 {
@@ -200,22 +214,25 @@ static void take_final_state(struct campaign *c, struct search_process *s)
             a->checked_all = !(r->job.flags & DH_ENGINE_NO_ORDER) || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
         }
         break;
-    case DH_ENGINE_SEQUENTIAL: /* it did not come to its own end: _exit, or a signal */
     case DH_ENGINE_NO_THREADS:
         c->terms.out->no_threads = a->over = true;
         dh_subject_learn_children(c->terms.s, r);
         break;
     case DH_ENGINE_CANNOT:
         if (dh_subject_take_second_way(c->terms.s, r->progress.irrevocable, text))
-            a->next -= a->next > 0;
+            try_again(a, s->phase);
         else
             keep_cannot(c, text[0] ? text : "no reason is known");
         break;
     case DH_ENGINE_STARTING:
-    case DH_ENGINE_SEQUENTIAL:
+    case DH_ENGINE_SEQUENTIAL: /* it did not come to its own end: _exit, or a signal */
     case DH_ENGINE_RUNNING: {
+        dh_subject_learn_children(c->terms.s, r);
         char *words = words_of_death(s);
-        keep_cannot(c, words);
+        if (c->terms.s->children.at.n)
+            c->terms.out->no_threads = a->over = true;
+        else
+            keep_cannot(c, words);
         free(words);
         break;
     }

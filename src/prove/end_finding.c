@@ -142,6 +142,14 @@ static struct dh_log_stack stack_of(const struct dh_end_context *of, const struc
     return (struct dh_log_stack){.frames = room, .n_frames = n};
 }
 
+/* Place 0 is the program's first site, and stands for none in threads that failed before they came to any. */
+static uint32_t known_place(const struct dh_engine_found *found, const struct dh_engine_party *p)
+{
+    bool failed =
+        found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH || found->kind == DH_ENGINE_FREED;
+    return failed && !p->place ? UINT32_MAX : p->place;
+}
+
 static void fill_access(const struct dh_end_context *of, struct dh_log_access *a, const struct dh_engine_found *found,
                         const struct dh_engine_party *p)
 {
@@ -152,7 +160,7 @@ static void fill_access(const struct dh_end_context *of, struct dh_log_access *a
                                 .address = p->object,
                                 .where = module_address(of, found, p->object),
                                 .note = ""};
-    set_place(of, a, p->place);
+    set_place(of, a, known_place(found, p));
 }
 
 /* Order of the accesses: waits for conditions first, as they name an indefinite wait, joins last. */

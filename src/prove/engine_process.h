@@ -25,6 +25,8 @@ struct dh_subject_start {
     uint64_t follow;     /* identity of the child process that is explored (prove/children.h); 0: the program itself */
     const char *command; /* file to execute, if `variant` is what such a child executes; NULL: the variant */
     bool fresh;          /* each schedule in a fresh process: it does what cannot be undone */
+    unsigned perturbed;  /* 0: no; else which way: another size of environment, and so depth of the stack, and other
+                            bytes in memory that nobody has written */
 };
 
 /* Adversarial memory: the places and model of stale values, and the outcomes that are right. */
