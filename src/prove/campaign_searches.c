@@ -44,7 +44,8 @@ struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_searc
                               .look_for = a->look_for,
                               .target_held = UINT32_MAX,
                               .shard = c->terms.n_goals ? 0 : c->terms.o->shard, /* goals are sharded instead */
-                              .shards = c->terms.n_goals ? 1 : c->terms.o->shards};
+                              .shards = c->terms.n_goals ? 1 : c->terms.o->shards,
+                              .start = p->start};
     bool hinted = !c->terms.o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
@@ -156,6 +157,18 @@ static bool reached_depth(const struct dh_engine_control *r)
     return r->progress.depth_most >= (r->job.depth_max ? r->job.depth_max : ENGINES_OWN);
 }
 
+/* A search from the middle of a long run ends when more places become visible, and begins anew with them. */
+static void repeat_phase(const struct search_process *s, const struct dh_engine_progress *p)
+{
+    enum { AGAIN = 4 };
+    struct goal_search *a = s->goal_search;
+    a->started_at = p->started_at > a->started_at ? p->started_at : a->started_at;
+    if (p->again && a->again < AGAIN && !a->prefix) {
+        a->again++;
+        a->next = (size_t)(s->phase - a->phases);
+    }
+}
+
 /* What the final state of the process means for the goal. */
 static void take_final_state(struct campaign *c, struct search_process *s)
 {
@@ -192,6 +205,7 @@ static void supervise(struct campaign *c, struct search_process *s)
     add_progress(c, s);
     if (has_ended) {
         take_final_state(c, s);
+        repeat_phase(s, &dh_engine_process_region(s->control)->progress);
         dh_campaign_end_search(c, s);
         return;
     }

@@ -380,6 +380,10 @@ bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_ac
     };
     for (uint64_t g = a->address >> 3; g <= (end - 1) >> 3; g++) {
         struct dh_shadow_cell raced;
+        if (a->frees && !a->site && !dh_shadow_knows_page(&h->shadow, g)) { /* later accesses are the quarantine's */
+            g |= (1 << DH_SHADOW_PAGE_SHIFT) - 1;
+            continue;
+        }
         me.mask = (uint8_t)mask_of(g, a->address, end);
         if (dh_shadow_is_known(&h->shadow, g, &me))
             continue;
@@ -393,9 +397,14 @@ bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_ac
 
 void dh_schedule_races_forget(struct dh_schedule_races *h, uint64_t address, uint64_t size)
 {
+    enum { PAGE = 1 << DH_SHADOW_PAGE_SHIFT };
     uint64_t end = address + size;
-    for (uint64_t g = address >> 3; size && g <= (end - 1) >> 3; g++)
-        dh_shadow_forget(&h->shadow, g, mask_of(g, address, end));
+    for (uint64_t g = address >> 3; size && g <= (end - 1) >> 3;)
+        if (dh_shadow_knows_page(&h->shadow, g)) {
+            dh_shadow_forget(&h->shadow, g, mask_of(g, address, end));
+            g++;
+        } else
+            g = (g | (PAGE - 1)) + 1;
 }
 
 /* ---- steps ---- */

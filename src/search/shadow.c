@@ -17,6 +17,8 @@ void dh_shadow_begin(struct dh_shadow *s)
     if (!++s->generation) {
         for (uint32_t i = 0; i < s->granule_room; i++)
             s->granule[i].generation = 0;
+        for (uint32_t i = 0; i < DH_SHADOW_PAGES; i++)
+            s->pages[i] = 0;
         s->generation = 1;
     }
     s->used = s->overflows = 0;
@@ -67,6 +69,7 @@ static struct dh_shadow_granule *get(struct dh_shadow *s, uint64_t key)
         g = find(s, key);
     }
     s->used++;
+    s->pages[dh_shadow_page(key)] = s->generation;
     g->key = key;
     g->generation = s->generation;
     g->more = 0;

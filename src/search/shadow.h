@@ -15,7 +15,13 @@ struct dh_shadow_cell {
     uint32_t site, occurrence;
 };
 
-enum { DH_SHADOW_FREES = 1 << 7, DH_SHADOW_CELLS = 3, DH_SHADOW_OVERFLOW_CELLS = 7 };
+enum {
+    DH_SHADOW_FREES = 1 << 7,
+    DH_SHADOW_CELLS = 3,
+    DH_SHADOW_OVERFLOW_CELLS = 7,
+    DH_SHADOW_PAGES = 4096,
+    DH_SHADOW_PAGE_SHIFT = 9
+};
 
 struct dh_shadow_granule {
     uint64_t key;
@@ -36,11 +42,17 @@ struct dh_shadow {
     struct dh_shadow_overflow *overflow;
     uint32_t overflow_room, overflows;
     uint32_t generation;
+    uint32_t pages[DH_SHADOW_PAGES]; /* by hash: generation in which something was recorded there */
 };
 
 static inline uint32_t dh_shadow_home(const struct dh_shadow *s, uint64_t granule)
 {
     return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> 32) & (s->granule_room - 1);
+}
+
+static inline uint32_t dh_shadow_page(uint64_t granule)
+{
+    return (uint32_t)((granule >> DH_SHADOW_PAGE_SHIFT) * 0x9e3779b97f4a7c15u >> 32) & (DH_SHADOW_PAGES - 1);
 }
 
 bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search);
@@ -59,5 +71,10 @@ static inline bool dh_shadow_is_known(const struct dh_shadow *s, uint64_t granul
            !(me->flags & ~c->flags & (DH_STEP_WRITES | DH_SHADOW_FREES)) && !(c->flags & ~me->flags & DH_STEP_ATOMIC);
 }
 void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask);
+/* False: nothing is recorded on the page (512 granules) of this one. */
+static inline bool dh_shadow_knows_page(const struct dh_shadow *s, uint64_t granule)
+{
+    return s->pages[dh_shadow_page(granule)] == s->generation;
+}
 
 #endif

@@ -29,6 +29,13 @@ bool dh_files_init(void)
     return files;
 }
 
+/* Descriptors of the beginning are like those from before it. */
+void dh_files_begin_here(void)
+{
+    for (unsigned i = 0; i < DESCRIPTORS; i++)
+        files->state[i] = UNCHANGED;
+}
+
 void dh_files_begin(void)
 {
     files->n_overlays = 0;

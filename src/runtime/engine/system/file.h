@@ -9,6 +9,8 @@
 bool dh_files_init(void);
 /* A schedule begins: the overlay is empty. */
 void dh_files_begin(void);
+/* Schedules begin here, in the middle of a run (start_point.h). */
+void dh_files_begin_here(void);
 /* The undo log restored the descriptor. */
 void dh_files_restored(int fd);
 /* Was it opened, or replaced, in this schedule? */

@@ -57,6 +57,8 @@ long dh_mappings_unmap(const long a[6])
 {
     if (dh_snapshot_covers((uintptr_t)a[0]))
         return 0;
+    if (dh_engine->vanishes)
+        return dh_kernel_call(SYS_munmap, a[0], a[1], 0, 0, 0, 0);
     return dh_kernel_call(SYS_mprotect, a[0], a[1], PROT_NONE, 0, 0, 0);
 }
 

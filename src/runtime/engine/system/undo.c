@@ -14,7 +14,7 @@ static struct log {
         uint32_t kind;
         long a, b, c;
     } at[ENTRIES];
-    uint32_t n;
+    uint32_t n, begin; /* entries before `begin` stay done */
     struct dh_kernel_sigaction actions[SIGNALS];
     bool kept[SIGNALS];
 } *log;
@@ -25,8 +25,19 @@ bool dh_undo_init(void)
     return log;
 }
 
+/* Handlers are kept again when they next change; offsets of files, too. */
+void dh_undo_begin(void)
+{
+    log->begin = log->n;
+    for (unsigned i = 0; i < SIGNALS; i++)
+        log->kept[i] = false;
+    dh_files_begin_here();
+}
+
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c)
 {
+    if (dh_engine->vanishes && kind != DH_UNDO_OFFSET)
+        return;
     if (log->n == ENTRIES)
         dh_engine_cannot("more system calls in one schedule than can be undone");
     log->at[log->n++] = (struct entry){kind, a, b, c};
@@ -89,7 +100,7 @@ void dh_undo_all(void)
         [DH_UNDO_UNMAP] = undo_unmap, [DH_UNDO_PROTECT] = undo_protect, [DH_UNDO_HANDLER] = undo_handler,
         [DH_UNDO_MASK] = undo_mask,
     };
-    while (log->n) {
+    while (log->n > log->begin) {
         const struct entry *e = &log->at[--log->n];
         how[e->kind](e);
     }
