@@ -275,7 +275,9 @@ struct dh_engine_job {
     uint32_t threads;          /* that the model shall know of; 0: 256 */
     uint32_t start;            /* where schedules begin: enum dh_engine_start */
     uint32_t start_least;      /* steps of a run that is long; 0: 5,000 */
-    uint64_t reserved[5];
+    uint32_t start_first, start_last; /* as an earlier search with the same visible places found; 0, 0: not known */
+    uint64_t start_max_ns;            /* for finding out; 0: no limit. Half of the time for the whole search */
+    uint64_t reserved[3];
 };
 
 /* Where schedules begin when the program's undisturbed run is long: near the end of the beginning that all schedules
@@ -337,7 +339,8 @@ struct dh_engine_progress {
     uint64_t started_at;     /* step at which all schedules begin to differ; 0: the first */
     uint64_t recorded_steps; /* of the undisturbed run, if it was long */
     uint64_t again;          /* the search ended early: with `added` visible it would begin elsewhere */
-    uint64_t reserved[2];
+    uint32_t start_first, start_last;
+    uint64_t reserved[1];
 };
 
 struct dh_engine_control {

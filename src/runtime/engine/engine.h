@@ -144,6 +144,8 @@ struct dh_engine {
     uint32_t depth, depth_max;
     uint32_t undisturbed;     /* steps of the schedule's beginning that are not the strategy's: they have one entry */
     uint32_t quantum, in_row; /* of those: how many steps of a task may follow each other, and how many did */
+    bool is_even;             /* the undisturbed tasks are level, and stay so (undisturbed.h) */
+    bool prepares;            /* it is being found out where to begin */
     bool vanishes;            /* every schedule is a process of its own: only what processes share is undone */
     bool records;             /* the schedule is run to find out where to begin (start_point.h) */
     uint64_t flags;

@@ -43,6 +43,7 @@ static void begin_schedule(struct dh_engine *e)
     e->n_tasks = 1;
     e->last = UINT32_MAX;
     e->depth = e->in_row = 0;
+    e->is_even = false;
     e->end = DH_ENGINE_NO_END;
     e->signal = e->status = 0;
     e->fault_address = 0;
@@ -109,6 +110,7 @@ static void record_decision(struct dh_engine *e, struct dh_choice c)
     const struct dh_step *s = &e->actors[c.thread].step;
     bool drains = dh_drains_is_actor(e, c.thread);
     if (e->depth < e->undisturbed) {
+        dh_undisturbed_step(e, c.thread);
         e->depth++;
         return;
     }
@@ -503,24 +505,36 @@ static void end_if_extended(struct dh_engine *e)
 
 /* ---- the search ---- */
 
+/* Are schedules to begin there? Time that it took is not the search's, as far as there is more. */
+static bool run_to_middle(struct dh_engine *e)
+{
+    bool wanted = dh_start_point_is_wanted(e);
+    e->prepares = e->vanishes = wanted || e->undisturbed;
+    if (wanted) {
+        e->quantum = DH_UNDISTURBED_QUANTUM;
+        e->undisturbed = dh_start_point_known(e);
+        e->undisturbed = e->undisturbed ? e->undisturbed : find_start(e);
+    }
+    if (e->undisturbed)
+        run_beginning(e);
+    e->prepares = false;
+    e->vanishes = e->undisturbed;
+    dh_start_point_forget_time(e);
+    return e->undisturbed;
+}
+
 typedef void run_one(struct dh_engine *);
 
 static run_one *prepare(struct dh_engine *e)
 {
     if (e->carrier->is_kernel)
         return run_here;
-    e->vanishes = true;
-    if (e->flags & DH_ENGINE_FORK)
+    if (e->flags & DH_ENGINE_FORK) {
+        e->vanishes = true;
         return run_in_child;
-    if (dh_start_point_is_wanted(e)) {
-        e->quantum = DH_UNDISTURBED_QUANTUM;
-        e->undisturbed = find_start(e);
     }
-    if (e->undisturbed) {
-        run_beginning(e);
+    if (run_to_middle(e))
         return run_from_start;
-    }
-    e->vanishes = false;
     if (!dh_snapshot_take((uintptr_t)e->tasks[0].sp))
         dh_engine_cannot("no memory for the snapshot");
     return run_here;

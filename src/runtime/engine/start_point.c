@@ -4,7 +4,7 @@
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/undisturbed.h"
 
-enum { LONG = 5000, POLLS = 256, TIME_PART = 4, MARGIN = 128, NEVER = UINT32_MAX };
+enum { LONG = 5000, POLLS = 256, MARGIN = 64, NEVER = UINT32_MAX };
 
 /* Steps of the recorded run, by task: the first and the last at a visible place, and the last of all. */
 struct visits {
@@ -65,7 +65,7 @@ bool dh_start_point_is_late(const struct dh_engine *e)
     if (++point->polls % POLLS)
         return false;
     return __atomic_load_n(&e->control->stop, __ATOMIC_RELAXED) ||
-           (job->time_max_ns && dh_clock_monotonic_ns() - e->control->progress.begun_ns > job->time_max_ns / TIME_PART);
+           (job->start_max_ns && dh_clock_monotonic_ns() - e->control->progress.begun_ns > job->start_max_ns);
 }
 
 /* ---- choosing ---- */
@@ -103,8 +103,17 @@ static struct span span_of(bool visible)
 /* So early that the others are before their visits, too: each is at most its quantum ahead. */
 static uint32_t before(uint32_t step, uint32_t tasks)
 {
-    uint32_t margin = MARGIN + 2 * DH_UNDISTURBED_QUANTUM * tasks;
+    uint32_t margin = MARGIN + DH_UNDISTURBED_QUANTUM * tasks;
     return step > margin ? step - margin : 0;
+}
+
+static uint32_t step_of(const struct dh_engine_job *job, uint32_t first, uint32_t last)
+{
+    if (job->start == DH_ENGINE_BEFORE_FIRST && first)
+        return first;
+    if (job->start == DH_ENGINE_IN_BETWEEN && last)
+        return (uint32_t)((job->seed * 0x9e3779b97f4a7c15u >> 32) * last >> 32);
+    return last;
 }
 
 uint32_t dh_start_point_choose(const struct dh_engine *e)
@@ -116,12 +125,25 @@ uint32_t dh_start_point_choose(const struct dh_engine *e)
     e->control->progress.recorded_steps = point->steps;
     if (s.tasks < 2)
         s = span_of(false);
-    uint32_t last = before(s.last, s.tasks), first = before(s.first, s.tasks);
-    if (job->start == DH_ENGINE_BEFORE_FIRST && first)
-        return first;
-    if (job->start == DH_ENGINE_IN_BETWEEN && last)
-        return (uint32_t)((job->seed * 0x9e3779b97f4a7c15u >> 32) * last >> 32);
-    return last;
+    e->control->progress.start_last = before(s.last, s.tasks);
+    e->control->progress.start_first = before(s.first, s.tasks);
+    return step_of(job, e->control->progress.start_first, e->control->progress.start_last);
+}
+
+uint32_t dh_start_point_known(const struct dh_engine *e)
+{
+    const struct dh_engine_job *job = &e->control->job;
+    return step_of(job, job->start_first, job->start_last);
+}
+
+void dh_start_point_forget_time(struct dh_engine *e)
+{
+    const struct dh_engine_job *job = &e->control->job;
+    struct dh_engine_progress *p = &e->control->progress;
+    uint64_t now = dh_clock_monotonic_ns(), took = now - p->begun_ns, all = 2 * job->start_max_ns;
+    uint64_t left = took < all ? all - took : 0, used = left < job->time_max_ns ? job->time_max_ns - left : 0;
+    if (all && e->undisturbed)
+        p->begun_ns = now - used;
 }
 
 /* ---- between processes ---- */

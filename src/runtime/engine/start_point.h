@@ -16,6 +16,10 @@ void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct 
 bool dh_start_point_is_long(const struct dh_engine *e);
 /* Has it taken enough of the job's time? */
 bool dh_start_point_is_late(const struct dh_engine *e);
+/* The step to begin at if the tool knows of the recorded run; 0: it does not. */
+uint32_t dh_start_point_known(const struct dh_engine *e);
+/* When all that is done: time begins anew, but not more than the tool has. */
+void dh_start_point_forget_time(struct dh_engine *e);
 /* After the recorded run: the step to begin at; 0: the first. */
 uint32_t dh_start_point_choose(const struct dh_engine *e);
 
