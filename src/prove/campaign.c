@@ -11,23 +11,27 @@
 /* Without goals: first synchronisation, atomics and accesses found to be unordered, then every access. Small programs
  * are exhausted early. */
 static const struct phase all_phases[] = {
-    {"random", DH_ENGINE_EXTEND, 4, 0, false},    {"pct", DH_ENGINE_EXTEND, 8, 0, true},
-    {"dpor", DH_ENGINE_EXTEND, 34, 0, false},     {"pos", DH_ENGINE_EXTEND, 12, 0, false},
-    {"pct", DH_ENGINE_EXTEND, 12, 0, false},      {"random", DH_ENGINE_ALL_VISIBLE, 10, 0, false},
-    {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0, false}, {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0, false},
+    {"random", DH_ENGINE_EXTEND, 4, 0, DH_ENGINE_BEFORE_LAST, false},
+    {"pct", DH_ENGINE_EXTEND, 8, 0, DH_ENGINE_BEFORE_FIRST, true},
+    {"dpor", DH_ENGINE_EXTEND, 34, 0, DH_ENGINE_BEFORE_LAST, false},
+    {"pos", DH_ENGINE_EXTEND, 12, 0, DH_ENGINE_IN_BETWEEN, false},
+    {"pct", DH_ENGINE_EXTEND, 12, 0, DH_ENGINE_IN_BETWEEN, false},
+    {"random", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_BEFORE_LAST, false},
+    {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_IN_BETWEEN, false},
+    {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_BEFORE_LAST, false},
 };
 
 /* For wrong results: races on the way are not looked for. */
 enum { TO_THE_END = DH_ENGINE_NO_RACES | DH_ENGINE_NO_ORDER };
-static const struct phase judged_phases[] = {{"random", TO_THE_END, 15, 0, false},
-                                             {"pct", TO_THE_END, 35, 0, false},
-                                             {"pos", TO_THE_END, 25, 0, false},
-                                             {"random", TO_THE_END | DH_ENGINE_ALL_VISIBLE, 25, 0, false}};
+static const struct phase judged_phases[] = {{"random", TO_THE_END, 15, 0, 0, false},
+                                             {"pct", TO_THE_END, 35, 0, 0, false},
+                                             {"pos", TO_THE_END, 25, 0, 0, false},
+                                             {"random", TO_THE_END | DH_ENGINE_ALL_VISIBLE, 25, 0, 0, false}};
 
 /* With a memory model: also races that only stale values lead to. */
-static const struct phase weak_phases[] = {{"random", DH_ENGINE_EXTEND, 40, 0, false},
-                                           {"pos", DH_ENGINE_EXTEND, 30, 0, false},
-                                           {"pct", DH_ENGINE_EXTEND, 30, 0, false}};
+static const struct phase weak_phases[] = {{"random", DH_ENGINE_EXTEND, 40, 0, 0, false},
+                                           {"pos", DH_ENGINE_EXTEND, 30, 0, 0, false},
+                                           {"pct", DH_ENGINE_EXTEND, 30, 0, 0, false}};
 static const uint32_t weak_ends = 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_ASSERTION | 1u << DH_ENGINE_CRASH |
                                   1u << DH_ENGINE_FREED | 1u << DH_ENGINE_WRONG;
 
@@ -107,6 +111,9 @@ static char *bounds_of(const struct campaign *c, const struct goal_search *a)
         dh_str_addf(&s, ", at most %u decisions", c->terms.o->depth);
     if (c->terms.o->shards > 1 && !c->terms.n_goals)
         dh_str_addf(&s, ", part %u of %u", c->terms.o->shard + 1, c->terms.o->shards);
+    if (a->started_at)
+        dh_str_addf(&s, ", of which none, or not all, began before step %llu of an undisturbed run",
+                    (unsigned long long)a->started_at);
     if (gaps[0])
         dh_str_addf(&s, ", without what was not covered: %s", gaps);
     else if (a->tried_all)

@@ -185,6 +185,9 @@ static void make_access(struct dh_step *s)
         s->kind = DH_STEP_FREE;
         s->flags = DH_STEP_WRITES;
         s->size = 1 + pick(30);
+    } else if (what == 7) { /* kept as a range */
+        s->object -= pick(2) * pick(4000);
+        s->size = 8192 + pick(64);
     }
 }
 
@@ -297,6 +300,33 @@ static void memory_that_comes_again_has_no_past(void **state)
     model_search_release(&search);
 }
 
+static void ranges_have_a_past(void **state)
+{
+    enum { LONG = 1 << 20 };
+    struct dh_search search;
+    (void)state;
+    model_search_init(&search, 1);
+    struct dh_schedule_races *h = dh_schedule_races_new(&search);
+    dh_schedule_races_begin(h);
+    access(h, 0, 0x100003, LONG, DH_STEP_WRITES, false);
+    access(h, 1, 0x100002, 1, 0, false);
+    access(h, 1, 0x100003, 1, 0, true);
+    access(h, 1, 0x100003 + LONG - 1, 1, 0, true);
+    access(h, 1, 0x100003 + LONG, 1, 0, false);
+    dh_schedule_races_forget(h, 0x110000, 0x1000);
+    access(h, 1, 0x110800, 8, DH_STEP_WRITES, false);
+    access(h, 1, 0x10fff8, 8, DH_STEP_WRITES, true);
+    access(h, 1, 0x111000, 8, DH_STEP_WRITES, true);
+    dh_schedule_races_begin(h);
+    access(h, 1, 0x140000, 4, DH_STEP_WRITES, false);
+    access(h, 0, 0x100000, LONG, 0, true);
+    for (unsigned i = 0; i < 200; i++) /* more than are kept as a whole */
+        access(h, 2, 0x1000000 + i * 0x10000, 0x8000, DH_STEP_WRITES, false);
+    for (unsigned i = 0; i < 200; i++)
+        access(h, 3, 0x1000000 + i * 0x10000 + 0x4000, 8, 0, true);
+    model_search_release(&search);
+}
+
 /* A thousand threads write beside each other, then all read one byte that one of them wrote. */
 static void many_threads(void **state)
 {
@@ -341,6 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_naive),
         cmocka_unit_test(memory_that_comes_again_has_no_past),
+        cmocka_unit_test(ranges_have_a_past),
         cmocka_unit_test(many_threads),
         cmocka_unit_test(a_pair_of_sites_is_new_once),
     };

@@ -41,6 +41,8 @@ static void make(struct dh_witness *w)
     struct dh_racy_element global = {.global = "the grid", .offset = 836}, heap = {.block = 4000, .offset = 8};
     dh_vec_push(&w->elements, global);
     dh_vec_push(&w->elements, heap);
+    w->undisturbed = 4000000;
+    w->quantum = 64;
     dh_vec_push(&w->steps, step(0, DH_STEP_CREATE, 0, 0, "bank.c:main:a:create#1"));
     dh_vec_push(&w->steps, step(2, DH_STEP_WAIT, 7, 1, "bank.c:take:full:wait#1@2"));
     dh_vec_push(&w->parties, step(1, DH_STEP_WRITE, 0, 0, "bank.c:deposit:struct account.balance:W#2"));
@@ -85,6 +87,8 @@ static void is_read_as_written(void **state)
     assert_string_equal(r.inputs.at[0].path, "in put\n.txt");
     assert_string_equal(r.steps.at[1].place, "bank.c:take:full:wait#1@2");
     assert_int_equal(r.steps.at[1].alternative, 1);
+    assert_int_equal(r.undisturbed, 4000000);
+    assert_int_equal(r.quantum, 64);
     assert_int_equal(r.parties.at[1].occurrence, 3);
     assert_int_equal(r.elements.n, 2);
     assert_string_equal(r.elements.at[0].global, "the grid");
@@ -127,6 +131,8 @@ static void changes_are_refused(void **state)
     } changes[] = {
         {"deadheat-witness 1", "deadheat-witness 2", "it is a witness of version 2; this is for version 1"},
         {"deadheat-witness 1", "witness 1", "it is no witness"},
+        {"undisturbed 4000000 64", "undisturbed 4000000", "an undisturbed beginning is STEPS QUANTUM"},
+        {"undisturbed 4000000 64", "undisturbed 0 64", "an undisturbed beginning is STEPS QUANTUM"},
         {"steps 2", "steps 3", "it announces 3 steps and has 2"},
         {"balance:W#2\nelement", "balance:W#3\nelement", "its visible set is not the one that its hash is of"},
         {"environment LC_ALL=", "environment LD_PRELOAD=", "line 8: a witness may not set that variable"},

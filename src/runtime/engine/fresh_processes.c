@@ -42,7 +42,7 @@ static bool is_spent(enum dh_engine_state *how)
 }
 
 /* What the child allocated is zeroed for the next one. */
-static void discard_keep(char *from)
+static void discard_keep(char *from, char *lasting)
 {
     uintptr_t low = ((uintptr_t)from + DH_ENGINE_PAGE - 1) & ~(uintptr_t)(DH_ENGINE_PAGE - 1);
     uintptr_t high = ((uintptr_t)dh_engine->keep + DH_ENGINE_PAGE - 1) & ~(uintptr_t)(DH_ENGINE_PAGE - 1);
@@ -51,6 +51,7 @@ static void discard_keep(char *from)
     if (high > low)
         dh_kernel_call(SYS_madvise, (long)low, (long)(high - low), MADV_REMOVE, 0, 0, 0);
     dh_engine->keep = from;
+    dh_engine->lasting = lasting;
 }
 
 static void become_child(void)
@@ -84,7 +85,7 @@ static void await_child(long child)
 /* Every child reads standard input from where it was. */
 static void run_child(long input)
 {
-    char *from = dh_engine->keep;
+    char *from = dh_engine->keep, *lasting = dh_engine->lasting;
     uint64_t schedules = progress()->schedules;
     if (input >= 0)
         dh_kernel_call(SYS_lseek, 0, input, SEEK_SET_, 0, 0, 0);
@@ -98,7 +99,7 @@ static void run_child(long input)
     await_child(child);
     if (!is_over() && progress()->schedules == schedules)
         dh_engine_cannot("a process ended without a schedule");
-    discard_keep(from);
+    discard_keep(from, lasting);
 }
 
 void dh_fresh_processes_serve(void)

@@ -137,7 +137,7 @@ void dh_engine_finish(enum dh_engine_state state)
     p->cpu_ns = dh_clock_process_cpu_ns();
     p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic && !p->bounded &&
                   !p->nondeterministic && !p->unfair && !p->no_memory && !p->uncovered && !p->narrowed &&
-                  !p->abandoned && !p->lost && !dh_fresh_processes_on();
+                  !p->abandoned && !p->lost && !p->started_at && !dh_fresh_processes_on();
     __atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
     leave_process(0);
 }

@@ -12,6 +12,9 @@ enum {
     /* The number of mappings is limited: after MANY_PAGES, CHUNK pages at a time are unprotected. */
     MANY_PAGES = 16384,
     CHUNK = 64,
+    /* Of more pages than that, those that so many schedules in a row did not change are protected again. */
+    LARGE_SET = 2048,
+    IDLE = 16,
 };
 
 struct region {
@@ -22,6 +25,7 @@ struct region {
 
 struct copied {
     uint64_t *page, *copy;
+    uint64_t idle; /* schedules in a row that left it as it was */
 };
 
 static struct snapshot {
@@ -29,6 +33,9 @@ static struct snapshot {
     unsigned n_regions;
     struct copied *copied; /* grows in reserved memory */
     size_t n_copied, capacity;
+    size_t n_fixed;   /* of them, never protected */
+    uint64_t **spare; /* copies to be used again, as many as fit in `capacity` */
+    size_t n_spare;
     uintptr_t main_sp;
 } *snapshot;
 
@@ -58,8 +65,14 @@ static bool grow_list(void)
     struct copied *larger = dh_keep_alloc(capacity * sizeof *larger);
     if (!larger)
         return false;
+    uint64_t **spare = dh_keep_alloc(capacity * sizeof *spare);
+    if (!spare)
+        return false;
     for (size_t i = 0; i < snapshot->n_copied; i++)
         larger[i] = snapshot->copied[i];
+    for (size_t i = 0; i < snapshot->n_spare; i++)
+        spare[i] = snapshot->spare[i];
+    snapshot->spare = spare;
     snapshot->copied = larger;
     snapshot->capacity = capacity;
     return true;
@@ -69,11 +82,11 @@ static bool copy_before_write(struct region *r, uintptr_t page)
 {
     if (snapshot->n_copied == snapshot->capacity && !grow_list())
         return false;
-    uint64_t *copy = dh_keep_alloc(PAGE);
+    uint64_t *copy = snapshot->n_spare ? snapshot->spare[--snapshot->n_spare] : dh_keep_alloc(PAGE);
     if (!copy)
         return false;
     copy_page(copy, (const uint64_t *)page);
-    snapshot->copied[snapshot->n_copied++] = (struct copied){(uint64_t *)page, copy};
+    snapshot->copied[snapshot->n_copied++] = (struct copied){(uint64_t *)page, copy, 0};
     r->dirty[(page - r->low) / PAGE] = 1;
     return true;
 }
@@ -140,6 +153,7 @@ bool dh_snapshot_take(uintptr_t main_sp)
     if (!dh_proc_maps_each(add_mapping, NULL) || !copy_range(snapshot->main_sp, __dh_thread.stack_high) ||
         !copy_range(self, self + 0x1000))
         return false;
+    snapshot->n_fixed = snapshot->n_copied;
     for (unsigned i = 0; i < snapshot->n_regions; i++)
         protect_clean(&snapshot->regions[i]);
     return true;
@@ -180,10 +194,69 @@ bool dh_snapshot_covers(uintptr_t address)
     return snapshot && region_of(address);
 }
 
+/* Copies it back if it was changed. */
+static void restore_changed(struct copied *c)
+{
+    const uint64_t *a = c->page, *b = c->copy;
+    for (size_t i = 0; i < PAGE / sizeof *a; i += 8)
+        if ((a[i] ^ b[i]) | (a[i + 1] ^ b[i + 1]) | (a[i + 2] ^ b[i + 2]) | (a[i + 3] ^ b[i + 3]) |
+            (a[i + 4] ^ b[i + 4]) | (a[i + 5] ^ b[i + 5]) | (a[i + 6] ^ b[i + 6]) | (a[i + 7] ^ b[i + 7])) {
+            copy_page(c->page, c->copy);
+            c->idle = 0;
+            return;
+        }
+    c->idle++;
+}
+
+static void protect_run(uintptr_t low, uintptr_t high)
+{
+    if (low < high)
+        dh_kernel_call(SYS_mprotect, (long)low, (long)(high - low), PROT_READ, 0, 0, 0);
+}
+
+/* Idle pages leave the set; neighbours in it are protected by one call. */
+static void protect_idle(void)
+{
+    uintptr_t low = 0, high = 0;
+    size_t to = snapshot->n_fixed;
+    for (size_t i = snapshot->n_fixed; i < snapshot->n_copied; i++) {
+        struct copied *c = &snapshot->copied[i];
+        uintptr_t page = (uintptr_t)c->page;
+        if (c->idle < IDLE) {
+            snapshot->copied[to++] = *c;
+            continue;
+        }
+        struct region *r = region_of(page);
+        r->dirty[(page - r->low) / PAGE] = 0;
+        snapshot->spare[snapshot->n_spare++] = c->copy;
+        if (page != high) {
+            protect_run(low, high);
+            low = page;
+        }
+        high = page + PAGE;
+    }
+    protect_run(low, high);
+    snapshot->n_copied = to;
+}
+
+static void restore_large_set(void)
+{
+    size_t idle = 0;
+    for (size_t i = 0; i < snapshot->n_copied; i++) {
+        restore_changed(&snapshot->copied[i]);
+        idle += snapshot->copied[i].idle >= IDLE;
+    }
+    if (idle > snapshot->n_copied / 2)
+        protect_idle();
+}
+
 void dh_snapshot_restore(void)
 {
-    for (size_t i = 0; i < snapshot->n_copied; i++)
-        copy_page(snapshot->copied[i].page, snapshot->copied[i].copy);
+    if (snapshot->n_copied > LARGE_SET)
+        restore_large_set();
+    else
+        for (size_t i = 0; i < snapshot->n_copied; i++)
+            copy_page(snapshot->copied[i].page, snapshot->copied[i].copy);
     dh_engine->control->progress.dirty_pages = snapshot->n_copied;
     dh_engine->control->progress.restore_bytes += snapshot->n_copied * PAGE;
 }

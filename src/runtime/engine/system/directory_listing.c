@@ -43,11 +43,16 @@ static bool visit_base_name(struct dh_inode *dir, struct visit *v, const struct 
                    known ? type_of(known->inode->about.st_mode) : e->d_type);
 }
 
-static char *buffer;
+static char *buffer; /* KEEP */
+
+bool dh_listings_init(void)
+{
+    buffer = dh_keep_alloc(BUFFER);
+    return buffer;
+}
 
 static bool visit_base(struct dh_inode *dir, struct visit *v)
 {
-    buffer = buffer ? buffer : dh_keep_alloc(BUFFER);
     long fd = !dir->base || !buffer ? -1
                                     : dh_contents_move_away(dh_kernel_call(SYS_openat, AT_FDCWD, (long)dir->base,
                                                                            O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0)),

@@ -4,6 +4,7 @@
 
 #include "runtime/engine/system/file_open.h"
 
+bool dh_listings_init(void);
 bool dh_directory_is_empty(struct dh_inode *dir);
 /* The system calls getdents and getdents64. */
 long dh_files_list(long number, const long a[6]);

@@ -2,7 +2,9 @@
 #include "runtime/engine/system/file.h"
 
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/directory_listing.h"
 #include "runtime/engine/system/file_content.h"
+#include "runtime/engine/system/file_locks.h"
 #include "runtime/engine/system/file_locks.h"
 #include "runtime/engine/system/file_mappings.h"
 #include "runtime/engine/system/file_steps.h"
@@ -35,11 +37,18 @@ static struct numbers {
 bool dh_files_init(void)
 {
     states = dh_keep_alloc(NUMBERS);
-    if (!states || !dh_layer_init())
+    if (!states || !dh_layer_init() || !dh_listings_init() || !dh_file_copies_init() || !dh_file_locks_init())
         return false;
     numbers = dh_layer_alloc(sizeof *numbers);
     numbers->placeholder = -1;
     return true;
+}
+
+/* Descriptors of the beginning are like those from before it. */
+void dh_files_begin_here(void)
+{
+    for (unsigned i = 0; i < NUMBERS; i++)
+        states[i] = UNCHANGED;
 }
 
 /* ---- what will be undone ---- */

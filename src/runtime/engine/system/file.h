@@ -8,6 +8,8 @@
 bool dh_files_init(void);
 /* At the snapshot: files that are open or mapped are taken over. */
 void dh_files_at_snapshot(void);
+/* Schedules begin here, in the middle of a run (start_point.h). */
+void dh_files_begin_here(void);
 
 /* ---- numbers (file.c) ---- */
 
@@ -50,6 +52,8 @@ long dh_files_open(long number, const long a[6]);
 long dh_files_memfd(long number, const long a[6]);
 
 /* ---- contents (file_io.c, file_copy.c) ---- */
+
+bool dh_file_copies_init(void);
 
 /* read, readv, pread64, preadv, preadv2 */
 long dh_files_read(long number, const long a[6]);

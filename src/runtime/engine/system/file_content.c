@@ -1,4 +1,5 @@
 #include "runtime/engine/system/file_content.h"
+#include "runtime/engine/start_point.h"
 
 #include "runtime/engine/system/file_mappings.h"
 #include "runtime/engine/system/kernel_call.h"
@@ -125,8 +126,7 @@ static bool is_free(const struct slot *s)
 static struct slot *find_slot(const struct dh_inode *i)
 {
     for (uint32_t n = 1; n <= contents->n_slots; n++)
-        if (i->base || i->inherited >= 0 ? is_original(&contents->slots[n], i)
-                                         : is_free(&contents->slots[n]))
+        if (i->base || i->inherited >= 0 ? is_original(&contents->slots[n], i) : is_free(&contents->slots[n]))
             return &contents->slots[n];
     return NULL;
 }
@@ -169,6 +169,7 @@ static void use(struct slot *s)
     if (s->used)
         return;
     s->used = true;
+    dh_start_point_changes_file(dh_engine);
     dh_undo_log(DH_UNDO_CONTENT, s - contents->slots, 0, 0);
 }
 

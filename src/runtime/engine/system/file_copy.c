@@ -19,7 +19,13 @@ struct copy {
     size_t size;
 };
 
-static char *buffer;
+static char *buffer; /* KEEP */
+
+bool dh_file_copies_init(void)
+{
+    buffer = dh_keep_alloc(BUFFER);
+    return buffer;
+}
 
 static bool get_offset(long at, const struct dh_open_file *f, int64_t *out)
 {
@@ -50,7 +56,6 @@ static long copy(struct copy *c)
 {
     long to = dh_content_writer(c->to->inode), from = to < 0 ? to : dh_content_reader(c->from->inode), n = 0;
     size_t done = 0;
-    buffer = buffer ? buffer : dh_keep_alloc(BUFFER);
     if (from < 0 || !buffer)
         return from < 0 ? from : -ENOMEM;
     while (done < c->size && (n = copy_part(c, from, to, done)) > 0)
@@ -120,7 +125,6 @@ static long send_file(int out, int in, long at, size_t size)
 {
     struct dh_open_file *from = dh_content_step(in, false);
     int64_t offset;
-    buffer = buffer ? buffer : dh_keep_alloc(BUFFER);
     if (!from || !dh_open_file_reads(from))
         return -EBADF;
     if (!get_offset(at, from, &offset) || !buffer)

@@ -91,7 +91,13 @@ void dh_locks_release_process(struct dh_inode *i)
 static struct wanted {
     int fd;
     struct dh_file_lock lock;
-} *wanted;
+} *wanted; /* KEEP, by task */
+
+bool dh_file_locks_init(void)
+{
+    wanted = dh_keep_alloc(DH_ENGINE_TASKS * sizeof *wanted);
+    return wanted;
+}
 
 static uint32_t can_lock(const struct dh_task *t)
 {
@@ -104,7 +110,6 @@ static uint32_t can_lock(const struct dh_task *t)
 static long set_lock(int fd, struct dh_file_lock lock, bool unlocks, bool waits)
 {
     const struct dh_open_file *f = dh_open_file_of(fd);
-    wanted = wanted ? wanted : dh_keep_alloc(DH_ENGINE_TASKS * sizeof *wanted);
     if (!wanted)
         return -ENOLCK;
     wanted[dh_engine->current->index] = (struct wanted){fd, lock};

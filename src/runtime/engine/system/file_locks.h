@@ -5,6 +5,7 @@
 
 #include "runtime/engine/system/file_open.h"
 
+bool dh_file_locks_init(void);
 bool dh_locks_is_request(long command);
 /* The system call fcntl with such a command. */
 long dh_locks_fcntl(const long a[6]);

@@ -69,6 +69,8 @@ long dh_mappings_unmap(long number, const long a[6])
         return dh_kernel_call(number, a[0], a[1], 0, 0, 0, 0);
     if (dh_snapshot_covers((uintptr_t)a[0]))
         return 0;
+    if (dh_engine->vanishes)
+        return dh_kernel_call(SYS_munmap, a[0], a[1], 0, 0, 0, 0);
     return dh_kernel_call(SYS_mprotect, a[0], a[1], PROT_NONE, 0, 0, 0);
 }
 

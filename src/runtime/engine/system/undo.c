@@ -13,7 +13,7 @@ static struct log {
         uint32_t kind;
         long a, b, c;
     } at[ENTRIES];
-    uint32_t n;
+    uint32_t n, begin; /* entries before `begin` stay done */
 } *log;
 
 bool dh_undo_init(void)
@@ -22,9 +22,17 @@ bool dh_undo_init(void)
     return log;
 }
 
+/* Offsets of files are kept again when they next change. */
+void dh_undo_begin(void)
+{
+    log->begin = log->n;
+    dh_files_begin_here();
+}
+
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c)
 {
-    if (dh_engine->carrier->is_kernel)
+    bool vanishes = dh_engine->vanishes && kind != DH_UNDO_OFFSET && kind != DH_UNDO_CONTENT;
+    if (dh_engine->carrier->is_kernel || vanishes)
         return;
     if (log->n == ENTRIES)
         dh_engine_cannot("more system calls in one schedule than can be undone");
@@ -71,7 +79,7 @@ void dh_undo_all(void)
         [DH_UNDO_CLOSE] = undo_close, [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_OFFSET] = undo_offset,
         [DH_UNDO_UNMAP] = undo_unmap, [DH_UNDO_PROTECT] = undo_protect, [DH_UNDO_CONTENT] = undo_content,
     };
-    while (log->n) {
+    while (log->n > log->begin) {
         const struct entry *e = &log->at[--log->n];
         how[e->kind](e);
     }

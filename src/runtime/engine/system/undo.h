@@ -18,5 +18,7 @@ bool dh_undo_init(void);
 /* With coroutines only: others end with their process. A full log ends the search. */
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c);
 void dh_undo_all(void);
+/* What was done so far stays: schedules begin here. */
+void dh_undo_begin(void);
 
 #endif
