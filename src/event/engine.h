@@ -115,6 +115,9 @@ enum dh_engine_adversary {
  * values it may see, 0 the newest; from DH_ENGINE_FUTURE on which of the foreseen writes, before its time. A drain is a
  * decision of the thread that stored, at the place and occurrence of the store; `alternative`: which piece of a wide
  * one. `object` is where; it may differ in another run. */
+/* The first decision of a schedule may stand for many (kind 0): its first `object` steps are those that come when
+ * nobody disturbs the threads, each of which goes on for `occurrence` steps at most before it is the next one's turn
+ * (runtime/engine/undisturbed.h). */
 struct dh_engine_decision {
     uint32_t thread;
     uint32_t place;
@@ -124,6 +127,11 @@ struct dh_engine_decision {
     uint8_t flags; /* the low flags of the step */
     uint64_t object;
 };
+
+static inline bool dh_engine_is_undisturbed(const struct dh_engine_decision *d)
+{
+    return !d->kind && d->object;
+}
 
 /* What the access of a step found and left, if it is of at most eight bytes. */
 struct dh_engine_value {
@@ -267,7 +275,20 @@ struct dh_engine_job {
     char heuristic[24];        /* which of the values a load answers */
     uint32_t fairness;         /* after so many equal stale reads of one place the newest; 0: the heuristic's own */
     uint32_t threads;          /* that the model shall know of; 0: 256 */
-    uint64_t reserved[6];
+    uint32_t start;            /* where schedules begin: enum dh_engine_start */
+    uint32_t start_least;      /* steps of a run that is long; 0: 5,000 */
+    uint32_t start_first, start_last; /* as an earlier search with the same visible places found; 0, 0: not known */
+    uint64_t start_max_ns;            /* for finding out; 0: no limit. Half of the time for the whole search */
+    uint64_t reserved[3];
+};
+
+/* Where schedules begin when the program's undisturbed run is long: near the end of the beginning that all schedules
+ * then have in common. Visible places count; without any in two threads, all steps do. */
+enum dh_engine_start {
+    DH_ENGINE_FROM_BEGINNING,
+    DH_ENGINE_BEFORE_LAST,  /* where last two threads still come to a visible place */
+    DH_ENGINE_BEFORE_FIRST, /* before any does */
+    DH_ENGINE_IN_BETWEEN,   /* anywhere before BEFORE_LAST, by the seed */
 };
 
 /* Written by the engine alone. */
@@ -317,7 +338,11 @@ struct dh_engine_progress {
      * adversarial loads and giving way: who looks again and again waits, and does nothing. */
     uint64_t works[DH_ENGINE_WORKS];
     uint64_t n_works;
-    uint64_t reserved[5];
+    uint64_t started_at;     /* step at which all schedules begin to differ; 0: the first */
+    uint64_t recorded_steps; /* of the undisturbed run, if it was long */
+    uint64_t again;          /* the search ended early: with `added` visible it would begin elsewhere */
+    uint32_t start_first, start_last;
+    uint64_t reserved[1];
 };
 
 struct dh_engine_control {

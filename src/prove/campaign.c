@@ -10,22 +10,26 @@
 /* Without goals: first synchronisation, atomics and accesses found to be unordered, then every access. Small programs
  * are exhausted early. */
 static const struct phase all_phases[] = {
-    {"random", DH_ENGINE_EXTEND, 3, 0},    {"pct", DH_ENGINE_EXTEND, 3, 0},
-    {"dpor", DH_ENGINE_EXTEND, 34, 0},     {"pos", DH_ENGINE_EXTEND, 15, 0},
-    {"pct", DH_ENGINE_EXTEND, 15, 0},      {"random", DH_ENGINE_ALL_VISIBLE, 10, 0},
-    {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0}, {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0},
+    {"random", DH_ENGINE_EXTEND, 3, 0, DH_ENGINE_BEFORE_LAST},
+    {"pct", DH_ENGINE_EXTEND, 3, 0, DH_ENGINE_BEFORE_FIRST},
+    {"dpor", DH_ENGINE_EXTEND, 34, 0, DH_ENGINE_BEFORE_LAST},
+    {"pos", DH_ENGINE_EXTEND, 15, 0, DH_ENGINE_IN_BETWEEN},
+    {"pct", DH_ENGINE_EXTEND, 15, 0, DH_ENGINE_IN_BETWEEN},
+    {"random", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_BEFORE_LAST},
+    {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_IN_BETWEEN},
+    {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_BEFORE_LAST},
 };
 
 /* For wrong results: races on the way are not looked for. */
 enum { TO_THE_END = DH_ENGINE_NO_RACES | DH_ENGINE_NO_ORDER };
-static const struct phase judged_phases[] = {{"random", TO_THE_END, 15, 0},
-                                             {"pct", TO_THE_END, 35, 0},
-                                             {"pos", TO_THE_END, 25, 0},
-                                             {"random", TO_THE_END | DH_ENGINE_ALL_VISIBLE, 25, 0}};
+static const struct phase judged_phases[] = {{"random", TO_THE_END, 15, 0, 0},
+                                             {"pct", TO_THE_END, 35, 0, 0},
+                                             {"pos", TO_THE_END, 25, 0, 0},
+                                             {"random", TO_THE_END | DH_ENGINE_ALL_VISIBLE, 25, 0, 0}};
 
 /* With a memory model: also races that only stale values lead to. */
 static const struct phase weak_phases[] = {
-    {"random", DH_ENGINE_EXTEND, 40, 0}, {"pos", DH_ENGINE_EXTEND, 30, 0}, {"pct", DH_ENGINE_EXTEND, 30, 0}};
+    {"random", DH_ENGINE_EXTEND, 40, 0, 0}, {"pos", DH_ENGINE_EXTEND, 30, 0, 0}, {"pct", DH_ENGINE_EXTEND, 30, 0, 0}};
 static const uint32_t weak_ends = 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_ASSERTION | 1u << DH_ENGINE_CRASH |
                                   1u << DH_ENGINE_FREED | 1u << DH_ENGINE_WRONG;
 
@@ -54,6 +58,9 @@ static char *bounds_of(const struct campaign *c, const struct goal_search *a)
         dh_str_addf(&s, ", at most %u preemptions", c->terms.o->preemptions);
     if (c->terms.o->shards > 1 && !c->terms.n_goals)
         dh_str_addf(&s, ", part %u of %u", c->terms.o->shard + 1, c->terms.o->shards);
+    if (a->started_at)
+        dh_str_addf(&s, ", of which none, or not all, began before step %llu of an undisturbed run",
+                    (unsigned long long)a->started_at);
     if (a->tried_all)
         dh_str_add(&s, ", all orders that differ, with this input");
     return dh_str_take(&s);

@@ -18,6 +18,7 @@ struct phase {
     uint32_t flags;   /* enum dh_engine_flag */
     unsigned percent; /* of the time */
     unsigned bound;   /* preemptions; 0: the campaign's */
+    unsigned start;   /* enum dh_engine_start, if runs are long */
 };
 
 /* The searches for one goal. */
@@ -37,6 +38,9 @@ struct goal_search {
     bool tried_all;                         /* exhausted */
     bool checked_all;                       /* invisible accesses were checked, too */
     bool bounded;                           /* within bounds only */
+    uint64_t started_at;                    /* latest step at which schedules began that were not begun at the first */
+    unsigned again;                         /* phases that began anew */
+    uint32_t start_first, start_last;       /* where they may begin (struct dh_engine_job) */
 };
 
 /* A search that runs. */

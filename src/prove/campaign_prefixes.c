@@ -7,13 +7,13 @@
 enum { TRACES = 3, PREFIXES = 12, TRACE_DEPTH = 200000, FIRST_DEPTH = 20000 };
 
 /* Follows a prefix after which the first access is pending. */
-static const struct phase prefix_phases[] = {{"follow", DH_ENGINE_NO_ORDER, 100, 0}};
+static const struct phase prefix_phases[] = {{"follow", DH_ENGINE_NO_ORDER, 100, 0, 0}};
 
 /* Records one schedule; the first without preemption. Owned by the caller; NULL: none. */
 static struct dh_engine_found *record_schedule(struct campaign *c, const struct goal_search *a, unsigned number)
 {
     uint64_t now = dh_now_ns(), time_ns = a->budget_ns, left = c->until_ns > now ? c->until_ns - now : 0;
-    struct phase p = {number ? "random" : "bounded", DH_ENGINE_NO_ORDER, 0, 0};
+    struct phase p = {number ? "random" : "bounded", DH_ENGINE_NO_ORDER, 0, 0, 0};
     struct dh_engine_request w = {.job = dh_campaign_job(c, a, &p, time_ns < left ? time_ns : left),
                                   .visible = a->visible,
                                   .found_bytes = TRACE_DEPTH * sizeof(struct dh_engine_decision) + (1u << 20),

@@ -44,7 +44,10 @@ struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_searc
                               .look_for = a->look_for,
                               .target_held = UINT32_MAX,
                               .shard = c->terms.n_goals ? 0 : c->terms.o->shard, /* goals are sharded instead */
-                              .shards = c->terms.n_goals ? 1 : c->terms.o->shards};
+                              .shards = c->terms.n_goals ? 1 : c->terms.o->shards,
+                              .start = p->start,
+                              .start_first = a->start_first,
+                              .start_last = a->start_last};
     bool hinted = !c->terms.o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
@@ -73,12 +76,13 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
                                   .output = DH_OUTPUT_DISCARDED};
     if (c->terms.o->judged)
         w.adversary = *c->terms.o->judged;
+    w.job.start_max_ns = left / 2;
     if (a->prefix) {
         w.prefix = a->prefix->decisions;
         w.prefix_length = a->prefix->n;
     }
     *slot = (struct search_process){
-        .phase = p, .goal_search = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
+        .phase = p, .goal_search = a, .deadline_ns = now + time_ns + (p->start ? left / 2 : 0) + OVERTIME, .seed = w.job.seed};
     slot->visible = dh_xmalloc((c->terms.s->start.places + 1) * sizeof *slot->visible);
     memcpy(slot->visible, a->visible, c->terms.s->start.places * sizeof *slot->visible);
     slot->control = dh_engine_process_start(&c->terms.s->start, &w, c->err);
@@ -156,6 +160,22 @@ static bool reached_depth(const struct dh_engine_control *r)
     return r->progress.depth_most >= (r->job.depth_max ? r->job.depth_max : ENGINES_OWN);
 }
 
+/* A search from the middle of a long run ends when more places become visible, and begins anew with them. */
+static void repeat_phase(const struct search_process *s, const struct dh_engine_progress *p)
+{
+    enum { AGAIN = 4 };
+    struct goal_search *a = s->goal_search;
+    a->started_at = p->started_at > a->started_at ? p->started_at : a->started_at;
+    if (p->recorded_steps || p->again) {
+        a->start_first = p->again ? 0 : p->start_first;
+        a->start_last = p->again ? 0 : p->start_last;
+    }
+    if (p->again && a->again < AGAIN && !a->prefix) {
+        a->again++;
+        a->next = (size_t)(s->phase - a->phases);
+    }
+}
+
 /* What the final state of the process means for the goal. */
 static void take_final_state(struct campaign *c, struct search_process *s)
 {
@@ -192,6 +212,7 @@ static void supervise(struct campaign *c, struct search_process *s)
     add_progress(c, s);
     if (has_ended) {
         take_final_state(c, s);
+        repeat_phase(s, &dh_engine_process_region(s->control)->progress);
         dh_campaign_end_search(c, s);
         return;
     }

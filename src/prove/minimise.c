@@ -19,7 +19,7 @@ uint32_t dh_schedule_switches(const struct dh_engine_decision *d, uint32_t n)
 {
     uint32_t switches = 0;
     for (uint32_t i = 1; i < n; i++)
-        switches += d[i].thread != d[i - 1].thread;
+        switches += d[i].thread != d[i - 1].thread && !dh_engine_is_undisturbed(&d[i - 1]);
     return switches;
 }
 
@@ -299,6 +299,10 @@ uint32_t dh_schedule_minimise(const struct dh_engine_decision *d, uint32_t n, co
                               struct dh_engine_decision *out)
 {
     struct order o = {.d = d, .n = n, .bytes_of = bytes_of, .arg = arg};
+    if (n && dh_engine_is_undisturbed(d)) { /* what came of it is given */
+        out[0] = d[0];
+        return 1 + dh_schedule_minimise(d + 1, n - 1, end, bytes_of, arg, out + 1);
+    }
     for (uint32_t i = 0; i < n; i++)
         o.threads = d[i].thread >= o.threads ? d[i].thread + 1 : o.threads;
     if (n == 0 || n > DECISIONS_MOST || (uint64_t)o.threads * n > 100000000u) {

@@ -242,10 +242,20 @@ static void put_heads(struct show *w)
     dh_str_add(w->out, "\n");
 }
 
+/* How many entries that is, 1 or 0. */
+static uint32_t put_undisturbed(struct show *w, const struct dh_schedule *s)
+{
+    if (!s->n || !dh_engine_is_undisturbed(s->decisions))
+        return 0;
+    dh_str_addf(w->out, "  ... %llu steps undisturbed, %u of each thread in turn ...\n",
+                (unsigned long long)s->decisions->object, s->decisions->occurrence);
+    return 1;
+}
+
 static void put_steps(struct show *w, const struct dh_schedule *s, bool whole)
 {
     bool cut = !whole && s->n > HEAD + TAIL + 10;
-    for (uint32_t i = 0; i < s->n;) {
+    for (uint32_t i = put_undisturbed(w, s); i < s->n;) {
         uint32_t k = i + 1;
         if (cut && i == HEAD) {
             dh_str_addf(w->out, "  ... %u steps ...\n", s->n - HEAD - TAIL);
@@ -325,6 +335,8 @@ static unsigned widest(const struct show *w, const struct dh_schedule *s, const 
     for (uint32_t i = 0; i < s->n + end->n_parties && i < s->n + DH_ENGINE_PARTIES; i++) {
         const struct dh_engine_decision *d = i < s->n ? &s->decisions[i] : NULL;
         const struct dh_engine_party *p = d ? NULL : &end->parties[i - s->n];
+        if (d && dh_engine_is_undisturbed(d))
+            continue;
         char *words = d ? decision_text_with_values(w, s, i) : step_text(w, p->place, p->kind, p->object);
         size_t n = strlen(words) + (d ? 1 : 3);
         most = n > most ? n : most;

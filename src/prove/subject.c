@@ -196,6 +196,11 @@ void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *sch
     add_adversary(s, &schedule->adversary, end, out);
     for (uint32_t i = 0; i < schedule->n; i++) {
         const struct dh_engine_decision *d = &schedule->decisions[i];
+        if (i == 0 && dh_engine_is_undisturbed(d)) {
+            out->undisturbed = (uint32_t)d->object;
+            out->quantum = d->occurrence;
+            continue;
+        }
         dh_vec_push(&out->steps, step_of(s, d->thread, d->place, d->occurrence, d->alternative, d->kind));
     }
     for (uint32_t i = 0; i < parties_of(end); i++) {
@@ -309,6 +314,10 @@ static bool resolve_visible(struct dh_subject *s, const struct dh_witness *w, st
 static bool resolve_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
                           struct dh_err *err)
 {
+    if (w->undisturbed) {
+        struct dh_engine_decision begin = {.occurrence = w->quantum, .object = w->undisturbed};
+        dh_vec_push(&out->decisions, begin);
+    }
     for (size_t i = 0; i < w->steps.n; i++) {
         const struct dh_witness_step *from = &w->steps.at[i];
         struct dh_engine_decision d = {.thread = from->thread,

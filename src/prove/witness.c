@@ -200,6 +200,8 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
         add_element(out, &w->elements.at[i]);
     for (size_t i = 0; i < w->foreseen.n; i++)
         add_foreseen(out, &w->foreseen.at[i]);
+    if (w->undisturbed)
+        dh_str_addf(out, "undisturbed %u %u\n", w->undisturbed, w->quantum);
     dh_str_addf(out, "steps %zu\n", w->steps.n);
     for (size_t i = 0; i < w->steps.n; i++)
         add_step(out, "step", &w->steps.at[i]);
@@ -466,6 +468,14 @@ static bool on_outcome(struct parse *p, const char *v)
     return true;
 }
 
+static bool on_undisturbed(struct parse *p, const char *v)
+{
+    struct dh_cursor c = cursor_of(v);
+    return (take_number(&c, &p->w->undisturbed) && p->w->undisturbed && take_space(&c) &&
+            take_number(&c, &p->w->quantum) && p->w->quantum && dh_cursor_is_end(&c)) ||
+           refuse(p, "an undisturbed beginning is STEPS QUANTUM");
+}
+
 static bool on_steps(struct parse *p, const char *v)
 {
     return whole_number(v, &p->steps) || refuse(p, "no number of steps");
@@ -554,6 +564,7 @@ static const struct key {
     {"stale", on_stale, 0},
     {"element", on_element, 0},
     {"foreseen", on_foreseen, 0},
+    {"undisturbed", on_undisturbed, ONCE},
     {"steps", on_steps, ONCE | NEEDED},
     {"step", on_step, 0},
     {"end", on_end, ONCE | NEEDED},

@@ -59,6 +59,7 @@ struct dh_witness {
     char *text;    /* of a failed assertion, or "" */
     int signal, status;
     uint32_t threads;
+    uint32_t undisturbed, quantum;     /* steps before those below, and how many of a thread in turn; 0: none */
     bool spurious;                     /* spurious wakeups */
     bool all_visible;                  /* every access is a step */
     char *model;                       /* memory model of the alternatives of loads; "" for none */

@@ -17,9 +17,11 @@ void dh_shadow_begin(struct dh_shadow *s)
     if (!++s->generation) {
         for (uint32_t i = 0; i < s->granule_room; i++)
             s->granule[i].generation = 0;
+        for (uint32_t i = 0; i < DH_SHADOW_PAGES; i++)
+            s->pages[i] = 0;
         s->generation = 1;
     }
-    s->used = s->overflows = 0;
+    s->used = s->overflows = s->ranges = 0;
 }
 
 /* ---- the table ---- */
@@ -67,6 +69,7 @@ static struct dh_shadow_granule *get(struct dh_shadow *s, uint64_t key)
         g = find(s, key);
     }
     s->used++;
+    s->pages[dh_shadow_page(key)] = s->generation;
     g->key = key;
     g->generation = s->generation;
     g->more = 0;
@@ -116,6 +119,24 @@ static void visit_cells(struct visit *v, struct dh_shadow_cell *cells, unsigned 
     }
 }
 
+static void visit_all(struct visit *v, struct dh_shadow *s, struct dh_shadow_granule *g)
+{
+    visit_cells(v, g->cell, DH_SHADOW_CELLS);
+    for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
+        visit_cells(v, s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
+}
+
+static void visit_ranges(struct visit *v, const struct dh_shadow *s, uint64_t granule)
+{
+    for (uint32_t i = 0; i < s->ranges && !v->found; i++) {
+        const struct dh_shadow_range *r = &s->range[i];
+        if (granule < r->low || granule >= r->high || !races(&r->cell, v->me, v->known))
+            continue;
+        *v->raced = r->cell;
+        v->found = true;
+    }
+}
+
 static struct dh_shadow_cell *overflow_cell(struct dh_shadow *s, struct dh_shadow_granule *g)
 {
     if (!DH_SEARCH_GROW(s->search, s, overflow, s->overflows, s->overflows + 1))
@@ -135,9 +156,8 @@ bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_sha
     struct visit v = {.me = me, .known = known, .raced = raced};
     if (!g)
         return false;
-    visit_cells(&v, g->cell, DH_SHADOW_CELLS);
-    for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
-        visit_cells(&v, s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
+    visit_all(&v, s, g);
+    visit_ranges(&v, s, granule);
     if (!v.place)
         v.place = overflow_cell(s, g);
     if (v.place)
@@ -159,4 +179,81 @@ void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask)
     forget_cells(g->cell, DH_SHADOW_CELLS, mask);
     for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
         forget_cells(s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS, mask);
+}
+
+/* ---- ranges ---- */
+
+static void remove_range(struct dh_shadow *s, uint32_t i)
+{
+    s->range[i] = s->range[--s->ranges];
+}
+
+/* Does the access race with a range? Those that it stands for from now on are removed. */
+static bool meet_ranges(struct dh_shadow *s, const struct dh_shadow_range *mine, const struct dh_hb_clock *known,
+                        struct dh_shadow_cell *raced, uint64_t *at)
+{
+    bool found = false;
+    for (uint32_t i = s->ranges; i-- > 0;) {
+        const struct dh_shadow_range *r = &s->range[i];
+        uint64_t low = r->low > mine->low ? r->low : mine->low, high = r->high < mine->high ? r->high : mine->high;
+        if (low < high && races(&r->cell, &mine->cell, known)) {
+            *raced = r->cell;
+            *at = low;
+            found = true;
+        }
+        if (r->low >= mine->low && r->high <= mine->high && replaces(&r->cell, &mine->cell, known))
+            remove_range(s, i);
+    }
+    return found;
+}
+
+/* Accesses of single granules among them; those that it stands for are forgotten. */
+static bool meet_granules(struct dh_shadow *s, const struct dh_shadow_range *mine, const struct dh_hb_clock *known,
+                          struct dh_shadow_cell *raced, uint64_t *at)
+{
+    struct visit v = {.me = &mine->cell, .known = known, .raced = raced};
+    for (uint64_t g = mine->low; g < mine->high;) {
+        if (!dh_shadow_knows_page(s, g)) {
+            g = (g | ((1u << DH_SHADOW_PAGE_SHIFT) - 1)) + 1;
+            continue;
+        }
+        struct dh_shadow_granule *entry = find(s, g);
+        bool before = v.found;
+        if (entry->generation == s->generation)
+            visit_all(&v, s, entry);
+        if (v.found && !before)
+            *at = g;
+        g++;
+    }
+    return v.found;
+}
+
+bool dh_shadow_access_range(struct dh_shadow *s, uint64_t low, uint64_t high, const struct dh_shadow_cell *me,
+                            const struct dh_hb_clock *known, struct dh_shadow_cell *raced, uint64_t *at, bool *done)
+{
+    struct dh_shadow_range mine = {low, high, *me};
+    mine.cell.mask = 0xFF;
+    bool found = meet_ranges(s, &mine, known, raced, at);
+    *done = s->ranges < DH_SHADOW_RANGES;
+    if (!*done)
+        return false;
+    if (!found)
+        found = meet_granules(s, &mine, known, raced, at);
+    s->range[s->ranges++] = mine;
+    return found;
+}
+
+/* What cannot be split is dropped. */
+void dh_shadow_forget_ranges(struct dh_shadow *s, uint64_t low, uint64_t high)
+{
+    for (uint32_t i = s->ranges; i-- > 0;) {
+        struct dh_shadow_range r = s->range[i];
+        if (r.high <= low || r.low >= high)
+            continue;
+        remove_range(s, i);
+        if (r.low < low)
+            s->range[s->ranges++] = (struct dh_shadow_range){r.low, low, r.cell};
+        if (r.high > high && s->ranges < DH_SHADOW_RANGES)
+            s->range[s->ranges++] = (struct dh_shadow_range){high, r.high, r.cell};
+    }
 }

@@ -80,6 +80,8 @@ static void resume(struct dh_task *t)
 
 static void park(struct dh_task *t)
 {
+    if (dh_engine_undisturbed_continues(t))
+        return;
     dh_engine_switch(&t->sp, dh_engine->sp);
 }
 

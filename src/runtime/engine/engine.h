@@ -142,6 +142,12 @@ struct dh_engine {
     struct dh_engine_decision *trace;
     struct dh_engine_value *values; /* of the trace; NULL: not recorded */
     uint32_t depth, depth_max;
+    uint32_t undisturbed;     /* steps of the schedule's beginning that are not the strategy's: they have one entry */
+    uint32_t quantum, in_row; /* of those: how many steps of a task may follow each other, and how many did */
+    bool is_even;             /* the undisturbed tasks are level, and stay so (undisturbed.h) */
+    bool prepares;            /* it is being found out where to begin */
+    bool vanishes;            /* every schedule is a process of its own: only what processes share is undone */
+    bool records;             /* the schedule is run to find out where to begin (start_point.h) */
     uint64_t flags;
     uint32_t look_for;
     bool heuristic_picks; /* the values of adversarial loads; else the strategy does */
@@ -152,12 +158,26 @@ struct dh_engine {
 
     char *search_memory, *search_next, *search_end; /* of the strategy */
     char *keep, *keep_end;                          /* free KEEP memory */
+    char *lasting, *lasting_end;                    /* free memory that children share */
 };
+
+/* Entries of the trace so far. */
+static inline uint32_t dh_engine_entries(const struct dh_engine *e)
+{
+    return !e->undisturbed ? e->depth : e->depth < e->undisturbed ? e->depth != 0 : e->depth - e->undisturbed + 1;
+}
+
+/* Steps that the strategy chose. */
+static inline uint32_t dh_engine_chosen(const struct dh_engine *e)
+{
+    return e->depth > e->undisturbed ? e->depth - e->undisturbed : 0;
+}
 
 /* What the strategy chooses from. */
 static inline struct dh_decision dh_engine_choice_point(const struct dh_engine *e)
 {
-    return (struct dh_decision){e->actors, e->n_drains ? e->drains_from + e->n_drains : e->n_tasks, e->last, e->depth};
+    return (struct dh_decision){e->actors, e->n_drains ? e->drains_from + e->n_drains : e->n_tasks, e->last,
+                                dh_engine_chosen(e)};
 }
 
 /* In KEEP memory; the pointer itself does not change once the engine is on. */
@@ -196,6 +216,8 @@ void dh_engine_ended_without_threads(void);
 /* Replay with serial threads: does the schedule go on with the task that parks? Then it just continues, without a
  * context switch to the engine. */
 bool dh_engine_replay_continues(struct dh_task *t);
+/* The same for a coroutine in the undisturbed beginning of a schedule. */
+bool dh_engine_undisturbed_continues(struct dh_task *t);
 
 /* ---- park.c ---- */
 
@@ -236,11 +258,15 @@ long dh_commands_wait4(long number, const long a[6]);
 
 /* ---- keep.c ---- */
 
-/* `shared`: with child processes, too. */
-bool dh_keep_init(struct dh_engine **out, bool shared);
+/* Which of it is shared with child processes. */
+enum dh_keep_sharing { DH_KEEP_PRIVATE, DH_KEEP_SHARES_LASTING, DH_KEEP_SHARES_ALL };
+bool dh_keep_init(struct dh_engine **out, enum dh_keep_sharing sharing);
 /* Zeroed, aligned to 64; NULL: exhausted. */
 void *dh_keep_alloc(size_t n);
-/* For stacks: the same, but private to each process. */
+/* What is true of all schedules, also where each is a child of one that ran their common beginning (start_point.h):
+ * what else KEEP memory holds is then as it was there. */
+void *dh_keep_lasting(size_t n);
+/* For stacks: KEEP memory that is private to each process. */
 void *dh_keep_private(size_t n);
 bool dh_keep_contains(uintptr_t address);
 

@@ -4,7 +4,9 @@
 
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/outcome.h"
+#include "runtime/engine/start_point.h"
 #include "runtime/engine/system/time.h"
+#include "runtime/engine/undisturbed.h"
 #include "runtime/platform/bytes.h"
 
 enum { SIGNATURES = 1 << 14 };
@@ -17,7 +19,7 @@ static struct kept {
 
 void dh_found_ends_init(void)
 {
-    kept = dh_keep_alloc(sizeof *kept);
+    kept = dh_keep_lasting(sizeof *kept);
     if (!kept)
         dh_engine_cannot("no memory");
     kept->fewest_stale = UINT32_MAX;
@@ -71,7 +73,7 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     f->status = e->status;
     f->address = e->fault_address;
     dh_call_stack_set_image(f);
-    f->n_decisions = e->depth;
+    f->n_decisions = dh_engine_entries(e);
     f->threads = e->n_tasks;
     f->visible_added = e->control->progress.visible_added;
     f->n_stale = dh_adversary_stale(f->stale);
@@ -83,10 +85,12 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
         f->parties[i] = parties[i];
     for (uint32_t i = 0; kind != DH_ENGINE_UNORDERED && i < n && i < DH_ENGINE_PARTIES; i++)
         dh_call_stack_copy(parties[i].thread, f->callers[i]); /* of an unordered pair, one thread has gone on */
-    dh_bytes_copy(f->decisions, e->trace, e->depth * sizeof *e->trace);
-    f->n_values = e->values ? e->depth : 0;
+    if (e->undisturbed)
+        e->trace[0] = dh_undisturbed_entry(e);
+    dh_bytes_copy(f->decisions, e->trace, f->n_decisions * sizeof *e->trace);
+    f->n_values = e->values ? f->n_decisions : 0;
     if (e->values)
-        dh_bytes_copy(&f->decisions[e->depth], e->values, e->depth * sizeof *e->values);
+        dh_bytes_copy(&f->decisions[f->n_decisions], e->values, f->n_decisions * sizeof *e->values);
 }
 
 /* Is it the goal of the job: its pair of places, if it has one, else anything but a suspicion? */
@@ -136,10 +140,12 @@ static uint64_t signature_of(enum dh_engine_end kind, const struct dh_engine_par
 void dh_found_ends_record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine_control *c = dh_engine->control;
+    if (dh_engine->records && !dh_start_point_is_long(dh_engine))
+        return;
     if (!(dh_engine->look_for & 1u << kind) || !is_wanted(signature_of(kind, parties, n)))
         return;
-    uint64_t size = sizeof(struct dh_engine_found) + (uint64_t)dh_engine->depth * sizeof *dh_engine->trace +
-                    (dh_engine->values ? (uint64_t)dh_engine->depth * sizeof *dh_engine->values : 0);
+    uint64_t entry = sizeof *dh_engine->trace + (dh_engine->values ? sizeof *dh_engine->values : 0);
+    uint64_t size = sizeof(struct dh_engine_found) + dh_engine_entries(dh_engine) * entry;
     size = (size + 7) & ~(uint64_t)7;
     if (size > c->found_size - c->found_used || size > UINT32_MAX) {
         c->progress.lost++;

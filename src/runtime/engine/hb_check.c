@@ -6,16 +6,21 @@
 
 enum { EXTENSIONS = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
 
-static struct hb_check {
-    struct dh_search search; /* for its memory only */
-    struct dh_schedule_races *hb;
-    bool checks;                     /* else only the adversary needs the order */
+/* What outlives schedules: in lasting memory. */
+struct known_races {
     uint32_t extensions[EXTENSIONS]; /* places that become visible after the schedule */
     unsigned n_extensions;
     /* Granules with a race: other places that access them become visible, too, since of several accesses to the same
      * bytes in one step only one is reported. */
     uint64_t racy[RACY];
     unsigned n_racy;
+};
+
+static struct hb_check {
+    struct dh_search search; /* for its memory only */
+    struct dh_schedule_races *hb;
+    bool checks; /* else only the adversary needs the order */
+    struct known_races *known;
     /* Accesses checked in this step: the answer would be the same, as no other task runs meanwhile. */
     struct checked {
         uint64_t address;
@@ -33,7 +38,7 @@ static void *memory(struct dh_search *search, size_t n)
 bool dh_hb_check_init(void)
 {
     check = dh_keep_alloc(sizeof *check);
-    if (!check)
+    if (!check || !(check->known = dh_keep_lasting(sizeof *check->known)))
         return false;
     check->checks = !(dh_engine->flags & DH_ENGINE_NO_ORDER);
     dh_engine->sees_invisible = check->checks || dh_engine->control->job.model[0];
@@ -53,13 +58,13 @@ void dh_hb_check_begin(void)
 
 static void extend(uint32_t place)
 {
-    for (unsigned i = 0; i < check->n_extensions; i++)
-        if (check->extensions[i] == place)
+    for (unsigned i = 0; i < check->known->n_extensions; i++)
+        if (check->known->extensions[i] == place)
             return;
     if (place >= dh_engine->n_visible)
         dh_engine->control->progress.uncovered = 1;
-    else if (check->n_extensions < EXTENSIONS)
-        check->extensions[check->n_extensions++] = place;
+    else if (check->known->n_extensions < EXTENSIONS)
+        check->known->extensions[check->known->n_extensions++] = place;
 }
 
 static struct dh_engine_party party_of(const struct dh_schedule_access *a)
@@ -85,23 +90,23 @@ static void extend_by(const struct dh_schedule_access *a)
 static uint64_t *racy_slot(uint64_t granule)
 {
     uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
-    while (check->racy[i] && check->racy[i] != granule)
+    while (check->known->racy[i] && check->known->racy[i] != granule)
         i = (i + 1) % RACY;
-    return &check->racy[i];
+    return &check->known->racy[i];
 }
 
 static void mark_racy(uint64_t address)
 {
     uint64_t *slot = racy_slot(address >> GRANULE_SHIFT);
-    if (*slot || check->n_racy >= RACY / 2)
+    if (*slot || check->known->n_racy >= RACY / 2)
         return;
     *slot = address >> GRANULE_SHIFT;
-    check->n_racy++;
+    check->known->n_racy++;
 }
 
 static void extend_if_racy(const struct dh_step *s)
 {
-    if (s->site && check->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
+    if (s->site && check->known->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
         extend(s->site);
 }
 
@@ -212,8 +217,23 @@ static bool make_visible(uint32_t place)
 bool dh_hb_check_extend_visible(void)
 {
     bool any = false;
-    for (unsigned i = 0; i < check->n_extensions; i++)
-        any |= make_visible(check->extensions[i]);
-    check->n_extensions = 0;
+    for (unsigned i = 0; i < check->known->n_extensions; i++)
+        any |= make_visible(check->known->extensions[i]);
+    check->known->n_extensions = 0;
     return any;
+}
+
+bool dh_hb_check_has_extensions(void)
+{
+    for (unsigned i = 0; i < check->known->n_extensions; i++)
+        if (!dh_engine->visible[check->known->extensions[i]])
+            return true;
+    return false;
+}
+
+void dh_hb_check_forget_extensions(void)
+{
+    check->known->n_extensions = check->known->n_racy = 0;
+    for (unsigned i = 0; i < RACY; i++)
+        check->known->racy[i] = 0;
 }

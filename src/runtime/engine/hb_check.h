@@ -15,5 +15,8 @@ void dh_hb_check_fence(const struct dh_step *fence);
 void dh_hb_check_forget(uintptr_t at, size_t size);
 /* Between schedules: makes places visible; false: there are none. */
 bool dh_hb_check_extend_visible(void);
+/* Are there such places? */
+bool dh_hb_check_has_extensions(void);
+void dh_hb_check_forget_extensions(void);
 
 #endif

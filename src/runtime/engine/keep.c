@@ -8,35 +8,58 @@
 
 enum { ALIGN = 64 };
 #define MOST ((size_t)1 << 37)
-#define LEAST ((size_t)64 << 20)
+#define LEAST ((size_t)256 << 20)
 
 struct dh_engine *dh_engine;
 
-bool dh_keep_init(struct dh_engine **out, bool shared)
+/* The upper three quarters, which children share. */
+static bool share(char *at, size_t size)
 {
-    int how = shared ? MAP_SHARED : MAP_PRIVATE;
+    long result = dh_syscall6(SYS_mmap, (long)(at + size / 4), (long)(size / 4 * 3), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    return result == (long)(at + size / 4);
+}
+
+static void divide(struct dh_engine *e, char *at, size_t size)
+{
+    e->keep = at + ((sizeof *e + ALIGN - 1) & ~(size_t)(ALIGN - 1));
+    e->lasting = e->keep_end = at + size / 4;
+    e->search_memory = e->search_next = e->lasting_end = at + size / 2;
+    e->search_end = at + size;
+}
+
+bool dh_keep_init(struct dh_engine **out, enum dh_keep_sharing sharing)
+{
+    int how = sharing == DH_KEEP_SHARES_ALL ? MAP_SHARED : MAP_PRIVATE;
     for (size_t size = MOST; size >= LEAST; size /= 2) {
         char *at = dh_sys_mmap(size, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS | MAP_NORESERVE);
-        if (!at)
+        if (!at || (sharing == DH_KEEP_SHARES_LASTING && !share(at, size)))
             continue;
-        struct dh_engine *e = (struct dh_engine *)at;
-        e->keep = at + ((sizeof *e + ALIGN - 1) & ~(size_t)(ALIGN - 1));
-        e->keep_end = at + size;
-        *out = e;
+        *out = (struct dh_engine *)at;
+        divide(*out, at, size);
         return true;
     }
     return false;
 }
 
+static void *take(char **from, const char *end, size_t n)
+{
+    n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (n > (size_t)(end - *from))
+        return NULL;
+    void *at = *from;
+    *from += n;
+    return at;
+}
+
 void *dh_keep_alloc(size_t n)
 {
-    struct dh_engine *e = dh_engine;
-    n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    if (n > (size_t)(e->keep_end - e->keep))
-        return NULL;
-    void *at = e->keep;
-    e->keep += n;
-    return at;
+    return take(&dh_engine->keep, dh_engine->keep_end, n);
+}
+
+void *dh_keep_lasting(size_t n)
+{
+    return take(&dh_engine->lasting, dh_engine->lasting_end, n);
 }
 
 void *dh_keep_private(size_t n)
@@ -47,6 +70,5 @@ void *dh_keep_private(size_t n)
 
 bool dh_keep_contains(uintptr_t address)
 {
-    return address >= (uintptr_t)dh_engine &&
-           address < (uintptr_t)(dh_engine->search_end ? dh_engine->search_end : dh_engine->keep_end);
+    return address >= (uintptr_t)dh_engine && address < (uintptr_t)dh_engine->search_end;
 }

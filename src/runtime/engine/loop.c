@@ -12,15 +12,25 @@
 #include "runtime/engine/quarantine.h"
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/start_point.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/system/undo.h"
+#include "runtime/engine/undisturbed.h"
 #include "runtime/engine/watchdog.h"
 
-enum { CLOCK_EVERY = 64, IDLE_MOST = 32000, CHANCES = 64 };
+enum {
+    CLOCK_EVERY = 64,
+    IDLE_MOST = 32000,
+    CHANCES = 64,
+    HORIZON = 20000, /* steps of a schedule that begins in the middle */
+    UNDISTURBED_MOST = 1 << 30,
+    RECORDED_MOST = 2,    /* runs, the second with more visible places */
+    AFTER_EXTENSION = 64, /* schedules until the search begins anew */
+};
 
 /* ---- one schedule ---- */
 
@@ -31,7 +41,8 @@ static void begin_schedule(struct dh_engine *e)
     e->alternatives[0] = NULL;
     e->n_tasks = 1;
     e->last = UINT32_MAX;
-    e->depth = 0;
+    e->depth = e->in_row = 0;
+    e->is_even = false;
     e->end = DH_ENGINE_NO_END;
     e->signal = e->status = 0;
     e->fault_address = 0;
@@ -96,7 +107,12 @@ static void record_decision(struct dh_engine *e, struct dh_choice c)
 {
     const struct dh_step *s = &e->actors[c.thread].step;
     bool drains = dh_drains_is_actor(e, c.thread);
-    e->trace[e->depth++] =
+    if (e->depth < e->undisturbed) {
+        dh_undisturbed_step(e, c.thread);
+        e->depth++;
+        return;
+    }
+    e->trace[dh_engine_entries(e)] =
         (struct dh_engine_decision){.thread = drains ? dh_step_buffer_number(s) : c.thread,
                                     .place = s->site,
                                     .occurrence = s->occurrence,
@@ -104,6 +120,7 @@ static void record_decision(struct dh_engine *e, struct dh_choice c)
                                     .kind = s->kind,
                                     .flags = (uint8_t)s->flags,
                                     .object = s->object};
+    e->depth++;
 }
 
 /* Was an enabled task not chosen since the idle steps began? The others may wait for it. */
@@ -145,7 +162,10 @@ static bool start_step(struct dh_engine *e, struct dh_choice c)
 {
     if (e->heuristic_picks && dh_adversary_serves(&e->actors[c.thread].step))
         c.alternative = dh_adversary_pick(c.thread, &e->actors[c.thread].step);
+    if (e->records)
+        dh_start_point_note(e, c.thread, &e->actors[c.thread].step);
     record_decision(e, c);
+    e->in_row = c.thread == e->last ? e->in_row + 1 : 1;
     e->yielding_steps +=
         e->actors[c.thread].step.kind == DH_STEP_YIELD || e->actors[c.thread].step.kind == DH_STEP_SLEEP;
     e->executed = e->actors[c.thread].step;
@@ -163,6 +183,8 @@ static void finish_step(struct dh_engine *e)
     dh_hb_check_executed();
     e->last = thread;
     e->step_finished = true;
+    if (e->depth <= e->undisturbed)
+        return;
     if (e->coverage)
         dh_coverage_step(e->coverage, thread, &e->executed);
     e->strategy->done(e->strategy_self, thread, e->tasks[thread].alternative, &e->executed);
@@ -183,6 +205,27 @@ static void execute(struct dh_engine *e, struct dh_choice c)
         finish_step(e);
 }
 
+static struct dh_choice next_choice(struct dh_engine *e)
+{
+    if (e->depth < e->undisturbed)
+        return dh_undisturbed_choose(e);
+    struct dh_decision m = dh_engine_choice_point(e);
+    return e->strategy->choose(e->strategy_self, &m);
+}
+
+bool dh_engine_undisturbed_continues(struct dh_task *t)
+{
+    struct dh_engine *e = dh_engine;
+    if (e->depth >= e->undisturbed || e->executing != t->index || e->end != DH_ENGINE_NO_END ||
+        !dh_undisturbed_goes_on(e, t))
+        return false;
+    e->current = NULL;
+    finish_step(e);
+    bool goes_on = start_step(e, (struct dh_choice){t->index, 0});
+    e->current = t;
+    return goes_on;
+}
+
 bool dh_engine_replay_continues(struct dh_task *t)
 {
     struct dh_engine *e = dh_engine;
@@ -192,28 +235,33 @@ bool dh_engine_replay_continues(struct dh_task *t)
     e->current = NULL;
     finish_step(e);
     bool same = false;
-    if (update_enabled(e) && e->depth < e->depth_max) {
-        struct dh_decision m = dh_engine_choice_point(e);
-        struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
+    if (update_enabled(e) && dh_engine_chosen(e) < e->depth_max) {
+        struct dh_choice c = next_choice(e);
         same = c.thread == t->index && is_possible(e, c) && start_step(e, c);
     }
     e->current = t;
     return same;
 }
 
-static void run_schedule(struct dh_engine *e)
+static bool is_too_long(const struct dh_engine *e)
 {
-    while (e->end == DH_ENGINE_NO_END) {
+    return dh_engine_chosen(e) >= e->depth_max || e->depth >= UNDISTURBED_MOST ||
+           (e->records && dh_start_point_is_late(e));
+}
+
+/* To its end, or up to that step. */
+static void run_schedule(struct dh_engine *e, uint32_t until)
+{
+    while (e->end == DH_ENGINE_NO_END && e->depth < until) {
         if (!update_enabled(e)) {
             dh_schedule_ends_blocked();
             return;
         }
-        if (e->depth >= e->depth_max || (e->goal_reached && e->flags & DH_ENGINE_STOP_AT_FIRST)) {
+        if (is_too_long(e) || (e->goal_reached && e->flags & DH_ENGINE_STOP_AT_FIRST)) {
             e->end = DH_ENGINE_CUT;
             return;
         }
-        struct dh_decision m = dh_engine_choice_point(e);
-        struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
+        struct dh_choice c = next_choice(e);
         if (!is_possible(e, c)) {
             e->end = DH_ENGINE_CUT;
             return;
@@ -313,11 +361,10 @@ static enum dh_engine_state final_state(const struct dh_engine *e)
     bool replays = e->control->job.mode == DH_ENGINE_REPLAY;
     if (replays && e->flags & DH_ENGINE_LOOSE)
         return DH_ENGINE_REPLAYED;
-    if (replays && e->depth < e->control->job.prefix_length)
+    bool short_of = e->depth < e->undisturbed || dh_engine_entries(e) < e->control->job.prefix_length;
+    if (replays && short_of)
         e->control->progress.diverged_at = e->depth;
-    return !replays                                   ? DH_ENGINE_SPENT
-           : e->depth < e->control->job.prefix_length ? DH_ENGINE_DIVERGED
-                                                      : DH_ENGINE_REPLAYED;
+    return !replays ? DH_ENGINE_SPENT : short_of ? DH_ENGINE_DIVERGED : DH_ENGINE_REPLAYED;
 }
 
 /* In the task that ends the process, while the engine waits. */
@@ -338,7 +385,7 @@ void dh_engine_conclude(void)
 }
 
 /* Memory, mappings and descriptors of the child vanish with it; it shares the offsets of files. */
-static void run_in_child(struct dh_engine *e)
+static void in_child(struct dh_engine *e, void (*work)(struct dh_engine *))
 {
     int status = 0;
     long child = dh_kernel_call(SYS_fork, 0, 0, 0, 0, 0, 0);
@@ -347,8 +394,7 @@ static void run_in_child(struct dh_engine *e)
     if (child == 0) {
         dh_syscalls_begin();
         dh_watchdog_begin();
-        run_schedule(e);
-        end_schedule(e);
+        work(e);
         dh_undo_all();
         dh_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
     }
@@ -359,9 +405,22 @@ static void run_in_child(struct dh_engine *e)
         dh_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
+static void run_and_end(struct dh_engine *e)
+{
+    run_schedule(e, UINT32_MAX);
+    end_schedule(e);
+}
+
+static void run_in_child(struct dh_engine *e)
+{
+    begin_schedule(e);
+    in_child(e, run_and_end);
+}
+
 static void run_here(struct dh_engine *e)
 {
-    run_schedule(e);
+    begin_schedule(e);
+    run_schedule(e, UINT32_MAX);
     end_schedule(e);
     if (e->carrier->is_kernel)
         dh_engine_finish(final_state(e));
@@ -370,19 +429,125 @@ static void run_here(struct dh_engine *e)
     dh_snapshot_restore();
 }
 
+/* ---- from the middle of a long run ---- */
+
+/* Of a short one nothing is kept. */
+static void record_run(struct dh_engine *e)
+{
+    e->records = true;
+    e->undisturbed = UINT32_MAX;
+    begin_schedule(e);
+    run_schedule(e, UINT32_MAX);
+    e->running = false;
+    if (!dh_start_point_is_long(e)) {
+        dh_hb_check_forget_extensions();
+        return;
+    }
+    dh_schedule_ends_record();
+    dh_start_point_hand_over(e);
+}
+
+static uint32_t find_start(struct dh_engine *e)
+{
+    for (unsigned i = 0; i < RECORDED_MOST; i++) {
+        dh_start_point_hand_over(e);
+        in_child(e, record_run);
+        dh_start_point_take_over(e);
+        if (i + 1 == RECORDED_MOST || !dh_hb_check_extend_visible())
+            break;
+    }
+    return dh_start_point_choose(e);
+}
+
+/* The beginning that all schedules have in common. */
+static void run_beginning(struct dh_engine *e)
+{
+    struct dh_engine_progress *p = &e->control->progress;
+    begin_schedule(e);
+    run_schedule(e, e->undisturbed);
+    if (e->end != DH_ENGINE_NO_END) {
+        p->nondeterministic++;
+        dh_engine_finish(DH_ENGINE_SPENT);
+    }
+    e->search.depth_max = e->depth_max = e->depth_max < HORIZON ? e->depth_max : HORIZON;
+    p->started_at = e->undisturbed;
+    dh_undo_begin();
+    dh_quarantine_begin_here();
+}
+
+static void run_rest(struct dh_engine *e)
+{
+    run_and_end(e);
+    dh_start_point_hand_over(e);
+}
+
+static void run_from_start(struct dh_engine *e)
+{
+    e->search.reached = false;
+    if (e->coverage)
+        dh_coverage_begin(e->coverage);
+    in_child(e, run_rest);
+    dh_start_point_take_over(e);
+}
+
+/* With other visible places the same number of steps leads elsewhere: another process must begin. */
+static void end_if_extended(struct dh_engine *e)
+{
+    struct dh_engine_progress *p = &e->control->progress;
+    if (!dh_hb_check_has_extensions() || ++p->again < AFTER_EXTENSION)
+        return;
+    if (dh_hb_check_extend_visible())
+        dh_engine_finish(DH_ENGINE_SPENT);
+    p->again = 0;
+}
+
+/* ---- the search ---- */
+
+/* Are schedules to begin there? Time that it took is not the search's, as far as there is more. */
+static bool run_to_middle(struct dh_engine *e)
+{
+    bool wanted = dh_start_point_is_wanted(e);
+    e->prepares = e->vanishes = wanted || e->undisturbed;
+    if (wanted) {
+        e->quantum = DH_UNDISTURBED_QUANTUM;
+        e->undisturbed = dh_start_point_known(e);
+        e->undisturbed = e->undisturbed ? e->undisturbed : find_start(e);
+    }
+    if (e->undisturbed)
+        run_beginning(e);
+    e->prepares = false;
+    e->vanishes = e->undisturbed;
+    dh_start_point_forget_time(e);
+    return e->undisturbed;
+}
+
+typedef void run_one(struct dh_engine *);
+
+static run_one *prepare(struct dh_engine *e)
+{
+    if (e->carrier->is_kernel)
+        return run_here;
+    if (e->flags & DH_ENGINE_FORK) {
+        e->vanishes = true;
+        return run_in_child;
+    }
+    if (run_to_middle(e))
+        return run_from_start;
+    if (!dh_snapshot_take((uintptr_t)e->tasks[0].sp))
+        dh_engine_cannot("no memory for the snapshot");
+    return run_here;
+}
+
 void dh_engine_loop(void)
 {
     struct dh_engine *e = dh_engine;
     struct dh_engine_progress *p = &e->control->progress;
-    p->begun_ns = dh_clock_monotonic_ns();
+    p->begun_ns = p->now_ns = dh_clock_monotonic_ns();
     if (!e->carrier->is_kernel)
         dh_watchdog_begin();
-    bool forks = e->flags & DH_ENGINE_FORK && !e->carrier->is_kernel;
-    if (!forks && !e->carrier->is_kernel && !dh_snapshot_take((uintptr_t)e->tasks[0].sp))
-        dh_engine_cannot("no memory for the snapshot");
     e->first_task = e->tasks[0];
-    p->begun_ns = p->now_ns = dh_clock_monotonic_ns();
     __atomic_store_n(&p->state, DH_ENGINE_RUNNING, __ATOMIC_RELEASE);
+    run_one *run = prepare(e);
     for (;;) {
         if (!e->strategy->begin(e->strategy_self)) {
             report_statistics(e);
@@ -392,10 +557,11 @@ void dh_engine_loop(void)
             }
             dh_engine_finish(DH_ENGINE_EXHAUSTED);
         }
-        begin_schedule(e);
-        (forks ? run_in_child : run_here)(e);
+        run(e);
         stop_if_asked(e);
-        if (dh_hb_check_extend_visible())
+        if (p->started_at)
+            end_if_extended(e);
+        else if (dh_hb_check_extend_visible())
             dh_engine_restart_strategy();
     }
 }

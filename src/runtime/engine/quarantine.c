@@ -10,7 +10,8 @@
 
 enum {
     CHECKED_FIRST = 16,      /* schedules in which the ends of threads are checked for races, */
-    CHECKED_EVERY = 256,     /* and then one in so many */
+    CHECKED_EVERY = 256,     /* and then one in so many; */
+    CHECKED_TASKS = 32,      /* of more threads, so many in each schedule */
     STACK_CHECKED = 4096,    /* bytes */
     CHECKED_MOST = 16 << 10, /* bytes of a block that is freed */
     FORGOTTEN_MOST = 1 << 20,
@@ -43,6 +44,13 @@ void dh_quarantine_begin(void)
     quarantine->bytes = 0;
     quarantine->low = UINTPTR_MAX;
     quarantine->high = 0;
+}
+
+/* After a long beginning there must be room again; what it holds is never freed. */
+void dh_quarantine_begin_here(void)
+{
+    if (quarantine->n > BLOCKS / 2 || quarantine->bytes > BYTES_MOST / 2)
+        dh_quarantine_begin();
 }
 
 /* The first block that ends above. */
@@ -118,12 +126,21 @@ static void free_of_task(const struct dh_task *t, uintptr_t low, size_t size)
         add_block(low, size, t->last_place);
 }
 
+/* Is the end of the task checked in this schedule? With many threads, of some of them at a time. */
+static bool is_end_checked(const struct dh_task *t)
+{
+    uint64_t number = dh_engine->control->progress.schedules;
+    uint32_t groups = (dh_engine->n_tasks + CHECKED_TASKS - 1) / CHECKED_TASKS;
+    if (number >= CHECKED_FIRST && number % CHECKED_EVERY)
+        return false;
+    return (t->index + number % CHECKED_EVERY + number / CHECKED_EVERY) % groups == 0;
+}
+
 void dh_quarantine_task_ends(const struct dh_task *t)
 {
     size_t variables = dh_tls_size();
-    uint64_t number = dh_engine->control->progress.schedules;
     bool visible = dh_engine->n_visible && dh_engine->visible[0];
-    if (t->index == 0 || (!visible && number >= CHECKED_FIRST && number % CHECKED_EVERY))
+    if (t->index == 0 || (!visible && !is_end_checked(t)))
         return;
     if (variables)
         free_of_task(t, t->fs - variables, variables);

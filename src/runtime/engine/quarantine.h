@@ -7,6 +7,8 @@
 
 bool dh_quarantine_init(void);
 void dh_quarantine_begin(void);
+/* Schedules begin here, in the middle of a run. */
+void dh_quarantine_begin_here(void);
 /* Instead of the real free; false: the quarantine is full, call that. A double free ends the schedule. */
 bool dh_quarantine_free(void *at);
 /* The stack and the thread-local variables of a task, before and after its step `end`; and of a new task that may reuse

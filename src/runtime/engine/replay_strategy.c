@@ -5,20 +5,19 @@
 #include "runtime/engine/adversary/drains.h"
 
 static struct replay {
-    const struct dh_engine_decision *decisions;
-    uint32_t n, next; /* decision */
-    uint32_t led;     /* steps by which its thread was led towards it */
-    uint32_t in_row;  /* steps of one thread after all decisions */
+    const struct dh_engine_decision *decisions; /* without the undisturbed beginning */
+    uint32_t n, next;                           /* decision */
+    uint32_t led;                               /* steps by which its thread was led towards it */
+    uint32_t in_row;                            /* steps of one thread after all decisions */
 } *replay;
 
 static void *start(struct dh_search *search)
 {
-    (void)search;
     replay = dh_keep_alloc(sizeof *replay);
     if (!replay)
         return NULL;
-    replay->decisions = dh_engine_prefix(dh_engine->control);
-    replay->n = dh_engine->control->job.prefix_length;
+    replay->n = search->prefix_length;
+    replay->decisions = dh_engine_prefix(dh_engine->control) + (dh_engine->control->job.prefix_length - replay->n);
     return replay;
 }
 
@@ -52,7 +51,7 @@ static bool fits(const struct dh_engine_decision *d, const struct dh_decision *m
 static void diverged(const struct dh_engine_decision *d, const struct dh_decision *m)
 {
     struct dh_engine_progress *p = &dh_engine->control->progress;
-    p->diverged_at = m->depth;
+    p->diverged_at = dh_engine->depth;
     if (d->thread < m->count) {
         const struct dh_step *s = &m->actors[d->thread].step;
         p->diverged = (struct dh_engine_party){.thread = d->thread,

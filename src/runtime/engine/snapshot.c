@@ -13,6 +13,9 @@ enum {
     /* The number of mappings is limited: after MANY_PAGES, CHUNK pages at a time are unprotected. */
     MANY_PAGES = 16384,
     CHUNK = 64,
+    /* Of more pages than that, those that so many schedules in a row did not change are protected again. */
+    LARGE_SET = 2048,
+    IDLE = 16,
 };
 
 struct region {
@@ -25,6 +28,7 @@ struct region {
 
 struct copied {
     uint64_t *page, *copy;
+    uint64_t idle; /* schedules in a row that left it as it was */
 };
 
 /* What the program may do with a range since it changed that in this schedule. */
@@ -33,13 +37,19 @@ struct altered {
     int protection;
 };
 
+/* Grows in reserved memory. */
+struct copies {
+    struct copied *at;
+    size_t n, capacity;
+    uint64_t **spare; /* copies to be used again, as many as fit in `capacity` */
+    size_t n_spare;
+};
+
 static struct snapshot {
     struct region regions[REGIONS];
     unsigned n_regions;
-    struct copied *copied; /* grows in reserved memory */
-    size_t n_copied, capacity;
-    struct copied *apart; /* the same of regions that could not be written at the snapshot */
-    size_t n_apart, apart_capacity;
+    struct copies pages, apart; /* the latter of regions that could not be written at the snapshot */
+    size_t n_fixed;             /* of `pages`, never protected */
     struct altered altered[ALTERED];
     unsigned n_altered;
     uintptr_t main_sp;
@@ -65,31 +75,33 @@ static struct region *region_of(uintptr_t address)
     return low < snapshot->n_regions && address >= r->low ? r : NULL;
 }
 
-static bool add_copied(struct copied **list, size_t *n, size_t *capacity, struct copied c)
+static bool grow(struct copies *c)
 {
-    if (*n == *capacity) {
-        size_t more = *capacity ? *capacity * 2 : 4096;
-        struct copied *larger = dh_keep_alloc(more * sizeof *larger);
-        if (!larger)
-            return false;
-        for (size_t i = 0; i < *n; i++)
-            larger[i] = (*list)[i];
-        *list = larger;
-        *capacity = more;
-    }
-    (*list)[(*n)++] = c;
+    size_t capacity = c->capacity ? c->capacity * 2 : 4096;
+    struct copied *larger = dh_keep_alloc(capacity * sizeof *larger);
+    uint64_t **spare = dh_keep_alloc(capacity * sizeof *spare);
+    if (!larger || !spare)
+        return false;
+    for (size_t i = 0; i < c->n; i++)
+        larger[i] = c->at[i];
+    for (size_t i = 0; i < c->n_spare; i++)
+        spare[i] = c->spare[i];
+    c->at = larger;
+    c->spare = spare;
+    c->capacity = capacity;
     return true;
 }
 
 static bool copy_before_write(struct region *r, uintptr_t page)
 {
-    struct snapshot *s = snapshot;
-    uint64_t *copy = dh_keep_alloc(PAGE);
-    struct copied c = {(uint64_t *)page, copy};
-    if (!copy || !(r->protection & PROT_WRITE ? add_copied(&s->copied, &s->n_copied, &s->capacity, c)
-                                              : add_copied(&s->apart, &s->n_apart, &s->apart_capacity, c)))
+    struct copies *c = r->protection & PROT_WRITE ? &snapshot->pages : &snapshot->apart;
+    if (c->n == c->capacity && !grow(c))
+        return false;
+    uint64_t *copy = c->n_spare ? c->spare[--c->n_spare] : dh_keep_alloc(PAGE);
+    if (!copy)
         return false;
     copy_page(copy, (const uint64_t *)page);
+    c->at[c->n++] = (struct copied){(uint64_t *)page, copy, 0};
     r->dirty[(page - r->low) / PAGE] = 1;
     return true;
 }
@@ -119,7 +131,7 @@ static bool add_mapping(const struct dh_proc_mapping *m, void *unused)
         return true;
     /* The kernel merges neighbours: what lies before and behind KEEP memory is not. */
     if (keep < m->high && (dh_keep_contains(low) || low < keep)) {
-        uintptr_t end = (uintptr_t)(dh_engine->search_end ? dh_engine->search_end : dh_engine->keep_end);
+        uintptr_t end = (uintptr_t)dh_engine->search_end;
         return (low >= keep || add_region(low, keep, m)) && add_region(end, m->high, m);
     }
     /* Below main's stack pointer its stack is free. */
@@ -172,6 +184,7 @@ bool dh_snapshot_take(uintptr_t main_sp)
     if (!dh_proc_maps_each(add_mapping, NULL) || !copy_range(snapshot->main_sp, __dh_thread.stack_high) ||
         !copy_range(self, self + 0x1000))
         return false;
+    snapshot->n_fixed = snapshot->pages.n;
     for (unsigned i = 0; i < snapshot->n_regions; i++)
         protect_clean(&snapshot->regions[i]);
     return true;
@@ -222,7 +235,7 @@ bool dh_snapshot_fault(uintptr_t address)
         return false;
     if (snapshot->n_altered || !(r->protection & PROT_WRITE))
         return unprotect(r, page, page + PAGE);
-    if (snapshot->n_copied < MANY_PAGES)
+    if (snapshot->pages.n < MANY_PAGES)
         return unprotect(r, page, page + PAGE);
     uintptr_t low = page & ~(uintptr_t)(CHUNK * PAGE - 1), high = low + CHUNK * PAGE;
     return unprotect(r, low > r->low ? low : r->low, high < r->high ? high : r->high);
@@ -294,17 +307,75 @@ bool dh_snapshot_save(uintptr_t low, uintptr_t high)
     return save(r, low, high);
 }
 
-static void copy_back(const struct copied *c)
+/* ---- restoring ---- */
+
+/* Copies it back if it was changed. */
+static void restore_changed(struct copied *c)
 {
-    copy_page(c->page, c->copy);
+    const uint64_t *a = c->page, *b = c->copy;
+    for (size_t i = 0; i < PAGE / sizeof *a; i += 8)
+        if ((a[i] ^ b[i]) | (a[i + 1] ^ b[i + 1]) | (a[i + 2] ^ b[i + 2]) | (a[i + 3] ^ b[i + 3]) |
+            (a[i + 4] ^ b[i + 4]) | (a[i + 5] ^ b[i + 5]) | (a[i + 6] ^ b[i + 6]) | (a[i + 7] ^ b[i + 7])) {
+            copy_page(c->page, c->copy);
+            c->idle = 0;
+            return;
+        }
+    c->idle++;
 }
 
-/* Altered ranges are opened before, and become what they were after. */
-static void restore_apart(void)
+/* Idle pages leave the set; neighbours in it are protected by one call. */
+static void protect_idle(struct copies *set)
 {
-    for (size_t i = 0; i < snapshot->n_apart; i++)
-        if (find_altered((uintptr_t)snapshot->apart[i].page))
-            copy_back(&snapshot->apart[i]);
+    uintptr_t low = 0, high = 0;
+    size_t to = snapshot->n_fixed;
+    const struct region *run = NULL;
+    for (size_t i = snapshot->n_fixed; i < set->n; i++) {
+        struct copied *c = &set->at[i];
+        uintptr_t page = (uintptr_t)c->page;
+        if (c->idle < IDLE) {
+            set->at[to++] = *c;
+            continue;
+        }
+        struct region *r = region_of(page);
+        r->dirty[(page - r->low) / PAGE] = 0;
+        set->spare[set->n_spare++] = c->copy;
+        if (page != high || r != run) {
+            if (run)
+                set_protection(low, high, run->protection & ~PROT_WRITE);
+            low = page;
+            run = r;
+        }
+        high = page + PAGE;
+    }
+    if (run)
+        set_protection(low, high, run->protection & ~PROT_WRITE);
+    set->n = to;
+}
+
+static void restore_large_set(struct copies *set)
+{
+    size_t idle = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        restore_changed(&set->at[i]);
+        idle += set->at[i].idle >= IDLE;
+    }
+    if (idle > set->n / 2)
+        protect_idle(set);
+}
+
+static void open_altered(void)
+{
+    for (unsigned i = 0; i < snapshot->n_altered; i++)
+        set_protection(snapshot->altered[i].low, snapshot->altered[i].high, PROT_READ | PROT_WRITE);
+}
+
+/* Ranges become what they were. */
+static void close_altered(void)
+{
+    const struct copies *apart = &snapshot->apart;
+    for (size_t i = 0; i < apart->n; i++)
+        if (find_altered((uintptr_t)apart->at[i].page))
+            copy_page(apart->at[i].page, apart->at[i].copy);
     for (unsigned i = 0; i < snapshot->n_altered; i++) {
         const struct altered *a = &snapshot->altered[i];
         const struct region *r = region_of(a->low);
@@ -315,12 +386,15 @@ static void restore_apart(void)
 
 void dh_snapshot_restore(void)
 {
-    for (unsigned i = 0; i < snapshot->n_altered; i++)
-        set_protection(snapshot->altered[i].low, snapshot->altered[i].high, PROT_READ | PROT_WRITE);
-    for (size_t i = 0; i < snapshot->n_copied; i++)
-        copy_back(&snapshot->copied[i]);
+    struct copies *set = &snapshot->pages;
+    open_altered();
+    if (set->n > LARGE_SET)
+        restore_large_set(set);
+    else
+        for (size_t i = 0; i < set->n; i++)
+            copy_page(set->at[i].page, set->at[i].copy);
     if (snapshot->n_altered)
-        restore_apart();
-    dh_engine->control->progress.dirty_pages = snapshot->n_copied;
-    dh_engine->control->progress.restore_bytes += snapshot->n_copied * PAGE;
+        close_altered();
+    dh_engine->control->progress.dirty_pages = set->n;
+    dh_engine->control->progress.restore_bytes += set->n * PAGE;
 }

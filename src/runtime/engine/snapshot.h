@@ -1,6 +1,7 @@
 /* Copy-on-write snapshot of the program's memory before its first thread is created. Layer: runtime. Pages are
  * write-protected and copied when they are first written; every later restore copies them back (a sticky set, which is
- * soon complete). Stacks and thread-local storage of tasks are new in every schedule. */
+ * soon complete). When the set is large, pages that many schedules in a row left as they were are protected again, so
+ * that restoring costs what is changed. Stacks and thread-local storage of tasks are new in every schedule. */
 #ifndef DH_RUNTIME_ENGINE_SNAPSHOT_H
 #define DH_RUNTIME_ENGINE_SNAPSHOT_H
 

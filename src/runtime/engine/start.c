@@ -14,6 +14,7 @@
 #include "runtime/engine/replay_strategy.h"
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
+#include "runtime/engine/start_point.h"
 #include "runtime/engine/system/description.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
@@ -22,6 +23,7 @@
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/system/undo.h"
+#include "runtime/engine/undisturbed.h"
 #include "runtime/interpose/real.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
@@ -102,6 +104,14 @@ static void take_job(struct dh_engine *e)
     e->use_arch_prctl = e->flags & DH_ENGINE_NO_FSGSBASE || !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE);
 }
 
+static enum dh_keep_sharing sharing_of(const struct dh_engine_job *job)
+{
+    if (job->flags & DH_ENGINE_FORK)
+        return DH_KEEP_SHARES_ALL;
+    return job->mode == DH_ENGINE_EXPLORE && (job->start || job->prefix_length) ? DH_KEEP_SHARES_LASTING
+                                                                                : DH_KEEP_PRIVATE;
+}
+
 void dh_engine_start(void)
 {
     const char *where = dh_process.engine_region;
@@ -113,7 +123,7 @@ void dh_engine_start(void)
         dh_print_stderr("deadheat: DEADHEAT_ENGINE=%s is no control region of this version\n", where);
         dh_sys_exit_group(3);
     }
-    if (!dh_keep_init(&e, control->job.flags & DH_ENGINE_FORK)) {
+    if (!dh_keep_init(&e, sharing_of(&control->job))) {
         dh_print_stderr("deadheat: no memory for the engine\n");
         dh_sys_exit_group(3);
     }
@@ -124,13 +134,13 @@ void dh_engine_start(void)
     e->tasks = dh_keep_alloc(sizeof *e->tasks * DH_ENGINE_TASKS);
     e->actors = dh_keep_alloc(sizeof *e->actors * DH_ENGINE_TASKS);
     e->alternatives = dh_keep_alloc(sizeof *e->alternatives * DH_ENGINE_TASKS);
-    e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
+    e->trace = dh_keep_alloc(sizeof *e->trace * (e->depth_max + 1ul));
     if (!e->tasks || !e->actors || !e->alternatives || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
         !dh_undo_init() || !dh_files_init() || !dh_descriptions_init() || !dh_quarantine_init() || !dh_commands_init() ||
-        !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init())
+        !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init() || !dh_start_point_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
-        e->values = dh_keep_alloc(sizeof *e->values * e->depth_max);
+        e->values = dh_keep_alloc(sizeof *e->values * (e->depth_max + 1ul));
     dh_found_ends_init();
     /* Detectors would slow it down, and their state would be rolled back. */
     dh_options.detect = "none";
@@ -142,7 +152,7 @@ void dh_engine_start(void)
 
 /* ---- before the first thread ---- */
 
-/* Half of KEEP memory; zeroed when the strategy is restarted. */
+/* Zeroed when the strategy is restarted. */
 static void *search_memory(struct dh_search *search, size_t n)
 {
     struct dh_engine *e = search->host;
@@ -154,20 +164,10 @@ static void *search_memory(struct dh_search *search, size_t n)
     return at;
 }
 
-static void reserve_search_memory(struct dh_engine *e)
+static struct dh_choice *prefix_choices(struct dh_engine *e, uint32_t from, uint32_t n)
 {
-    size_t half = (size_t)(e->keep_end - e->keep) / 2 & ~(size_t)(DH_ENGINE_PAGE - 1);
-    e->keep_end -= half;
-    e->search_memory = e->search_next =
-        (char *)(((uintptr_t)e->keep_end + DH_ENGINE_PAGE - 1) & ~(uintptr_t)(DH_ENGINE_PAGE - 1));
-    e->search_end = e->keep_end + half;
-}
-
-static struct dh_choice *prefix_choices(struct dh_engine *e)
-{
-    uint32_t n = e->control->job.prefix_length;
     struct dh_choice *out = dh_keep_alloc(n * sizeof *out);
-    const struct dh_engine_decision *d = dh_engine_prefix(e->control);
+    const struct dh_engine_decision *d = dh_engine_prefix(e->control) + from;
     for (uint32_t i = 0; out && i < n; i++)
         out[i] = (struct dh_choice){d[i].thread, d[i].alternative};
     return out;
@@ -186,8 +186,9 @@ static void start_strategy(struct dh_engine *e)
     s->depth_max = e->depth_max;
     s->preemptions_max = job->preemptions_max;
     s->memory = search_memory;
-    s->prefix = prefix_choices(e);
-    s->prefix_length = job->prefix_length;
+    uint32_t undisturbed = dh_undisturbed_of_prefix(e);
+    s->prefix_length = job->prefix_length - undisturbed;
+    s->prefix = prefix_choices(e, undisturbed, s->prefix_length);
     dh_text_copy(name, sizeof name, job->then);
     s->then = name[0] ? dh_strategy_by_name(name) : NULL;
     s->pct_depth = job->pct_depth;
@@ -200,7 +201,6 @@ static void start_strategy(struct dh_engine *e)
     s->target.frozen = job->target_frozen;
     s->target.passes = job->flags & DH_ENGINE_JUDGE;
     s->host = e;
-    reserve_search_memory(e);
     e->strategy_self = e->strategy->start(s);
     if (!e->strategy_self)
         dh_engine_cannot("strategy '%s' does not work with this job", e->strategy->name);
@@ -213,7 +213,7 @@ void dh_engine_restart_strategy(void)
     struct dh_engine *e = dh_engine;
     size_t used = (size_t)(e->search_next - e->search_memory + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
     dh_kernel_call(SYS_madvise, (long)e->search_memory, (long)used,
-                   e->flags & DH_ENGINE_FORK ? MADV_REMOVE : MADV_DONTNEED, 0, 0, 0);
+                   sharing_of(&e->control->job) ? MADV_REMOVE : MADV_DONTNEED, 0, 0, 0);
     e->search_next = e->search_memory;
     e->search.statistics = (struct dh_search_statistics){0};
     e->control->progress.restarts++;

@@ -61,7 +61,7 @@ static void tick(int signal)
     }
     if (__atomic_load_n(&e->control->stop, __ATOMIC_RELAXED))
         dh_engine_finish(DH_ENGINE_STOPPED);
-    if (e->control->job.time_max_ns && now - p->begun_ns > e->control->job.time_max_ns)
+    if (!e->prepares && e->control->job.time_max_ns && now - p->begun_ns > e->control->job.time_max_ns)
         dh_engine_finish(DH_ENGINE_SPENT);
     if (e->current && !e->awaits_process && now - seen->since_ns > dh_watchdog_limit_ns() &&
         now - seen->since_ns - (waited_so_far() - seen->waited_ns) > dh_watchdog_limit_ns())

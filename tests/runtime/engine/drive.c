@@ -7,6 +7,7 @@
  *   --collect       prints exit statuses that schedules came to
  *   --spurious --first --no-races --no-order --extend --output --kernel-threads --hang-ms=N --then=S --trap
  * --no-fsgsbase
+ *   --start=N --start-least=N   begins in the middle of runs that have so many steps
  *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ..., what was visible to FILE.N.visible, and writes
  * that loads took before their time to FILE.N.foreseen
  *   --replay=FILE   follows one of them with kernel threads; --go-on: and lets the program end
@@ -153,6 +154,12 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     case 'w':
         snprintf(j->then, sizeof j->then, "%s", value);
         break;
+    case 'b':
+        j->start = (uint32_t)atoi(value);
+        break;
+    case 'B':
+        j->start_least = (uint32_t)atoi(value);
+        break;
     case 'S':
         w->save = value;
         break;
@@ -168,16 +175,14 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
 }
 
 static const struct option options[] = {
-    {"strategy", 1, 0, 's'},   {"seed", 1, 0, 'r'},    {"schedules", 1, 0, 'n'},
-    {"seconds", 1, 0, 't'},    {"depth", 1, 0, 'd'},   {"preemptions", 1, 0, 'p'},
-    {"visible", 1, 0, 'v'},    {"target", 1, 0, 'g'},  {"look-for", 1, 0, 'l'},
-    {"spurious", 0, 0, 'u'},   {"first", 0, 0, 'f'},   {"no-races", 0, 0, 'x'},
-    {"output", 0, 0, 'o'},     {"go-on", 0, 0, 'G'},   {"kernel-threads", 0, 0, 'k'},
-    {"save", 1, 0, 'S'},       {"replay", 1, 0, 'R'},  {"schedule", 0, 0, 'P'},
-    {"no-order", 0, 0, 'N'},   {"extend", 0, 0, 'E'},  {"no-fsgsbase", 0, 0, 'A'},
-    {"fork", 0, 0, 'K'},       {"trap", 0, 0, 'T'},    {"hang-ms", 1, 0, 'h'},
-    {"then", 1, 0, 'w'},       {"model", 1, 0, 'm'},   {"stale", 1, 0, 'a'},
-    {"systematic", 0, 0, 'y'}, {"collect", 0, 0, 'c'}, {0}};
+    {"strategy", 1, 0, 's'},    {"seed", 1, 0, 'r'},        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
+    {"depth", 1, 0, 'd'},       {"preemptions", 1, 0, 'p'}, {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
+    {"look-for", 1, 0, 'l'},    {"spurious", 0, 0, 'u'},    {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
+    {"output", 0, 0, 'o'},      {"go-on", 0, 0, 'G'},       {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
+    {"replay", 1, 0, 'R'},      {"schedule", 0, 0, 'P'},    {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
+    {"no-fsgsbase", 0, 0, 'A'}, {"fork", 0, 0, 'K'},        {"trap", 0, 0, 'T'},           {"hang-ms", 1, 0, 'h'},
+    {"then", 1, 0, 'w'},        {"model", 1, 0, 'm'},       {"stale", 1, 0, 'a'},          {"start", 1, 0, 'b'},
+    {"start-least", 1, 0, 'B'}, {"systematic", 0, 0, 'y'},  {"collect", 0, 0, 'c'},        {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {
@@ -273,6 +278,9 @@ static int print_results(struct dh_engine_control *c, const struct wish *w)
         printf("rate: %.0f schedules/s, %.0f steps/s, %.3f s; by CPU time %.0f schedules/s, %.0f steps/s\n",
                (double)p->schedules / seconds, (double)p->steps / seconds, seconds,
                (double)p->schedules * 1e9 / (double)p->cpu_ns, (double)p->steps * 1e9 / (double)p->cpu_ns);
+    if (p->recorded_steps)
+        printf("begun at step %lu of %lu%s\n", (unsigned long)p->started_at, (unsigned long)p->recorded_steps,
+               p->again ? ", to begin anew" : "");
     if (p->restarts)
         printf("made visible: %u places, restarts: %u\n", p->visible_added, p->restarts);
     if (p->narrowed || p->unjustified || p->uncovered)

@@ -297,6 +297,14 @@ void dh_files_at_snapshot(void)
     dh_shared_mappings_take_over();
 }
 
+/* What the beginning opened is like what was open before it. */
+void dh_files_begin_here(void)
+{
+    for (unsigned i = 0; i < NUMBERS; i++)
+        states[i] = UNCHANGED;
+    dh_contents_begin_here();
+}
+
 /* ---- files of our own ---- */
 
 long dh_files_new_in_memory(const char *name)

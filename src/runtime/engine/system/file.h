@@ -9,6 +9,9 @@ bool dh_files_init(void);
 /* At the snapshot: files that are open or mapped are taken over. */
 void dh_files_at_snapshot(void);
 
+/* Schedules begin here, in the middle of a run (start_point.h). */
+void dh_files_begin_here(void);
+
 /* ---- numbers (file.c) ---- */
 
 /* The undo log restored the descriptor. */

@@ -121,6 +121,8 @@ static bool unmap_part(const struct dh_snapshot_part *p, void *unused)
 {
     struct protection none = {PROT_NONE, 0};
     (void)unused;
+    if (dh_engine->vanishes && !p->is_known)
+        return dh_kernel_call(SYS_munmap, (long)p->low, (long)(p->high - p->low), 0, 0, 0, 0) == 0;
     protect_part(p, &none);
     /* Addresses are not reused, memory is. */
     if (!p->is_known)

@@ -40,7 +40,7 @@ static struct stream {
 
 bool dh_commands_init(void)
 {
-    answers = dh_keep_alloc(sizeof *answers);
+    answers = dh_keep_lasting(sizeof *answers);
     return answers;
 }
 

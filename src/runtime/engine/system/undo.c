@@ -15,7 +15,7 @@ static struct log {
         uint32_t kind;
         long a, b, c;
     } at[ENTRIES];
-    uint32_t n;
+    uint32_t n, begin; /* entries before `begin` stay done */
     struct dh_kernel_sigaction actions[SIGNALS];
     bool kept[SIGNALS];
 } *log;
@@ -26,9 +26,19 @@ bool dh_undo_init(void)
     return log;
 }
 
+/* Handlers are kept again when they next change. */
+void dh_undo_begin(void)
+{
+    log->begin = log->n;
+    for (unsigned i = 0; i < SIGNALS; i++)
+        log->kept[i] = false;
+    dh_files_begin_here();
+}
+
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c)
 {
-    if (dh_engine->carrier->is_kernel)
+    /* Contents of files are shared with children. */
+    if (dh_engine->carrier->is_kernel || (dh_engine->vanishes && kind != DH_UNDO_CONTENT))
         return;
     if (log->n == ENTRIES)
         dh_engine_cannot("more system calls in one schedule than can be undone");
@@ -97,11 +107,11 @@ static void undo_content(const struct entry *e)
 void dh_undo_all(void)
 {
     static void (*const how[])(const struct entry *) = {
-        [DH_UNDO_CLOSE] = undo_close,     [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_UNMAP] = undo_unmap,
-        [DH_UNDO_BLANK] = undo_blank,     [DH_UNDO_REPLACE] = undo_replace, [DH_UNDO_HANDLER] = undo_handler,
-        [DH_UNDO_MASK] = undo_mask,       [DH_UNDO_CONTENT] = undo_content,
+        [DH_UNDO_CLOSE] = undo_close, [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_UNMAP] = undo_unmap,
+        [DH_UNDO_BLANK] = undo_blank, [DH_UNDO_REPLACE] = undo_replace, [DH_UNDO_HANDLER] = undo_handler,
+        [DH_UNDO_MASK] = undo_mask,   [DH_UNDO_CONTENT] = undo_content,
     };
-    while (log->n) {
+    while (log->n > log->begin) {
         const struct entry *e = &log->at[--log->n];
         how[e->kind](e);
     }

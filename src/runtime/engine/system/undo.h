@@ -21,5 +21,7 @@ bool dh_undo_init(void);
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c);
 void dh_undo_log_handler(int signal, const void *action, size_t size);
 void dh_undo_all(void);
+/* What was done so far stays: schedules begin here. */
+void dh_undo_begin(void);
 
 #endif
