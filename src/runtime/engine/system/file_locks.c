@@ -97,7 +97,7 @@ static uint32_t can_lock(const struct dh_task *t)
 {
     const struct wanted *w = &wanted[t->index];
     const struct dh_open_file *f = dh_open_file_of(w->fd);
-    return dh_io_alternatives(t, !f || !find_conflict(f->inode, &w->lock));
+    return dh_io_alternatives(t, !f || !find_conflict(f->inode, &w->lock), DH_NEVER);
 }
 
 /* -EAGAIN: it is held by another and the call does not wait. */

@@ -6,10 +6,12 @@
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/descriptor.h"
 #include "runtime/engine/system/directory_listing.h"
+#include "runtime/engine/system/event.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/for_real.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/models.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/socket.h"
 
