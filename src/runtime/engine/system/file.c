@@ -62,7 +62,7 @@ bool dh_files_is_new(int fd)
 
 long dh_files_log_new(long fd)
 {
-    if (!is_known(fd) || states[fd] >= NEW || dh_engine->carrier->is_kernel)
+    if (!is_known(fd) || states[fd] >= NEW)
         return fd;
     states[fd] = NEW;
     dh_undo_log(DH_UNDO_CLOSE, fd, 0, 0);

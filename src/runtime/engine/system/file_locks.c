@@ -1,6 +1,7 @@
 #include "runtime/engine/system/file_locks.h"
 
 #include "runtime/core/start.h"
+#include "runtime/engine/system/description.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/file_content.h"
 #include "runtime/engine/system/file_steps.h"
