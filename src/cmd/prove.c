@@ -205,6 +205,8 @@ static int print_end(struct proving *p, const struct dh_campaign_result *r)
     }
     if (r->cannot)
         dh_notice("prove: %s: %s", p->subject.called, r->cannot);
+    if (r->odd)
+        dh_notice("prove: %s: %s", p->subject.called, r->odd);
     if (!p->quiet)
         print_result(p, r);
     return r->proven ? DH_EXIT_FINDINGS : DH_EXIT_OK;

@@ -85,6 +85,7 @@ struct dh_campaign_result {
     bool no_threads; /* the program created none */
     bool interrupted;
     char *cannot; /* why nothing can be explored, or NULL */
+    char *odd;    /* what was odd about the program's runs, or NULL */
     char *bounds; /* what was tried, as text */
 };
 

@@ -81,8 +81,10 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
         w.prefix = a->prefix->decisions;
         w.prefix_length = a->prefix->n;
     }
-    *slot = (struct search_process){
-        .phase = p, .goal_search = a, .deadline_ns = now + time_ns + (p->start ? left / 2 : 0) + OVERTIME, .seed = w.job.seed};
+    *slot = (struct search_process){.phase = p,
+                                    .goal_search = a,
+                                    .deadline_ns = now + time_ns + (p->start ? left / 2 : 0) + OVERTIME,
+                                    .seed = w.job.seed};
     slot->visible = dh_xmalloc((c->terms.s->start.places + 1) * sizeof *slot->visible);
     memcpy(slot->visible, a->visible, c->terms.s->start.places * sizeof *slot->visible);
     slot->control = dh_engine_process_start(&c->terms.s->start, &w, c->err);
@@ -184,6 +186,8 @@ static void take_final_state(struct campaign *c, struct search_process *s)
     char text[sizeof r->progress.text];
     memcpy(text, r->progress.text, sizeof text);
     text[sizeof text - 1] = 0;
+    if (text[0] && r->progress.state != DH_ENGINE_CANNOT && !c->terms.out->odd)
+        c->terms.out->odd = dh_strdup(text);
     switch (r->progress.state) {
     case DH_ENGINE_EXHAUSTED:
         if (r->progress.is_exact) {

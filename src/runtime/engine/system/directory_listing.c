@@ -48,9 +48,10 @@ static char *buffer;
 static bool visit_base(struct dh_inode *dir, struct visit *v)
 {
     buffer = buffer ? buffer : dh_keep_alloc(BUFFER);
-    long fd = !dir->base || !buffer ? -1
-                                    : dh_contents_move_away(dh_kernel_call(SYS_openat, AT_FDCWD, (long)dir->base,
-                                                                           O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0)),
+    long fd = !dir->base || !buffer
+                  ? -1
+                  : dh_contents_move_away(dh_kernel_call(SYS_openat, AT_FDCWD, (long)dir->base,
+                                                         O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0)),
          n;
     bool more = true;
     while (fd >= 0 && more && (n = dh_kernel_call(SYS_getdents64, fd, (long)buffer, BUFFER, 0, 0, 0)) > 0)

@@ -126,8 +126,7 @@ static bool is_free(const struct slot *s)
 static struct slot *find_slot(const struct dh_inode *i)
 {
     for (uint32_t n = 1; n <= contents->n_slots; n++)
-        if (i->base || i->inherited >= 0 ? is_original(&contents->slots[n], i)
-                                         : is_free(&contents->slots[n]))
+        if (i->base || i->inherited >= 0 ? is_original(&contents->slots[n], i) : is_free(&contents->slots[n]))
             return &contents->slots[n];
     return NULL;
 }

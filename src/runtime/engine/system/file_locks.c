@@ -77,8 +77,7 @@ static void take_away(struct dh_inode *i, const struct dh_file_lock *of)
 void dh_locks_release_file(const struct dh_open_file *f)
 {
     for (unsigned family = WHOLE; family <= RANGE; family++)
-        take_away(f->inode,
-                  &(struct dh_file_lock){.owner = f, .family = (uint8_t)family, .from = 0, .to = INT64_MAX});
+        take_away(f->inode, &(struct dh_file_lock){.owner = f, .family = (uint8_t)family, .from = 0, .to = INT64_MAX});
 }
 
 void dh_locks_release_process(struct dh_inode *i)
