@@ -224,6 +224,8 @@ static int print_end(struct proving *p, const struct dh_campaign_result *r)
         return has_children(p) ? PROVE_CHILDREN : print_no_threads(p);
     if (cannot)
         dh_notice("prove: %s: %s", p->subject.called, cannot);
+    if (r->odd)
+        dh_notice("prove: %s: %s", p->subject.called, r->odd);
     if (!p->quiet && (!r->cannot || r->proven || r->schedules))
         print_result(p, r);
     return r->proven ? DH_EXIT_FINDINGS : cannot ? DH_EXIT_FAILURE : DH_EXIT_OK;

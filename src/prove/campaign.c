@@ -228,6 +228,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
 void dh_campaign_result_release(struct dh_campaign_result *r)
 {
     free(r->cannot);
+    free(r->odd);
     free(r->bounds);
     *r = (struct dh_campaign_result){0};
 }

@@ -260,8 +260,10 @@ static void take_final_state(struct campaign *c, struct search_process *s)
         break;
     }
     }
-    if (text[0] && r->progress.state != DH_ENGINE_CANNOT) /* of schedules that were left out */
+    if (text[0] && r->progress.state != DH_ENGINE_CANNOT && r->progress.abandoned) /* of schedules that were left out */
         keep_cannot(c, text);
+    else if (text[0] && r->progress.state != DH_ENGINE_CANNOT && !c->terms.out->odd)
+        c->terms.out->odd = dh_strdup(text);
 }
 
 static void supervise(struct campaign *c, struct search_process *s)

@@ -17,4 +17,20 @@ bool dh_snapshot_unprotect(uintptr_t address, size_t size);
 bool dh_snapshot_covers(uintptr_t address);
 void dh_snapshot_restore(void);
 
+/* ---- mappings of the snapshot that the program changes (system/memory.c) ---- */
+
+struct dh_snapshot_part {
+    uintptr_t low, high;
+    bool is_known; /* it was mapped at the snapshot, */
+    bool is_blank; /* but only reserved; */
+    bool shared;   /* of a file */
+};
+/* The range in pieces; false: `each` said so. */
+bool dh_snapshot_each_part(uintptr_t low, uintptr_t high, bool (*each)(const struct dh_snapshot_part *, void *),
+                           void *argument);
+/* A part that is known has this protection until the schedule ends. */
+void dh_snapshot_alter(uintptr_t low, uintptr_t high, int protection);
+/* Its content is kept, so that it can be replaced. */
+bool dh_snapshot_save(uintptr_t low, uintptr_t high);
+
 #endif

@@ -14,7 +14,6 @@ struct visits {
 static struct start_point {
     struct visits visits[DH_ENGINE_TASKS];
     uint32_t tasks, steps, polls;
-    uint32_t changes_file; /* first step that changed the content of a file; 0: none did */
     struct {               /* from child to parent */
         struct dh_search search;
         void *strategy_self;
@@ -53,12 +52,6 @@ void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct 
         return;
     v->last = e->depth;
     v->first = v->first == NEVER ? e->depth : v->first;
-}
-
-void dh_start_point_changes_file(const struct dh_engine *e)
-{
-    if (e->records && !point->changes_file)
-        point->changes_file = e->depth;
 }
 
 bool dh_start_point_is_long(const struct dh_engine *e)
@@ -132,8 +125,6 @@ uint32_t dh_start_point_choose(const struct dh_engine *e)
     e->control->progress.recorded_steps = point->steps;
     if (s.tasks < 2)
         s = span_of(false);
-    if (point->changes_file && s.last > point->changes_file)
-        s.last = point->changes_file;
     e->control->progress.start_last = before(s.last, s.tasks);
     e->control->progress.start_first = before(s.first, s.tasks);
     return step_of(job, e->control->progress.start_first, e->control->progress.start_last);

@@ -12,8 +12,6 @@ bool dh_start_point_init(void);
 bool dh_start_point_is_wanted(const struct dh_engine *e);
 /* In the recorded run, before a step. */
 void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct dh_step *s);
-/* The step changes the content of a file. Children share contents in memory: schedules begin before that. */
-void dh_start_point_changes_file(const struct dh_engine *e);
 /* Is the recorded run long already? Only then is it more than a measurement. */
 bool dh_start_point_is_long(const struct dh_engine *e);
 /* Has it taken enough of the job's time? */

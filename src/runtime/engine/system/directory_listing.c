@@ -53,9 +53,10 @@ bool dh_listings_init(void)
 
 static bool visit_base(struct dh_inode *dir, struct visit *v)
 {
-    long fd = !dir->base || !buffer ? -1
-                                    : dh_contents_move_away(dh_kernel_call(SYS_openat, AT_FDCWD, (long)dir->base,
-                                                                           O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0)),
+    long fd = !dir->base || !buffer
+                  ? -1
+                  : dh_contents_move_away(dh_kernel_call(SYS_openat, AT_FDCWD, (long)dir->base,
+                                                         O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0)),
          n;
     bool more = true;
     while (fd >= 0 && more && (n = dh_kernel_call(SYS_getdents64, fd, (long)buffer, BUFFER, 0, 0, 0)) > 0)

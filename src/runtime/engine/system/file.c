@@ -44,13 +44,6 @@ bool dh_files_init(void)
     return true;
 }
 
-/* Descriptors of the beginning are like those from before it. */
-void dh_files_begin_here(void)
-{
-    for (unsigned i = 0; i < NUMBERS; i++)
-        states[i] = UNCHANGED;
-}
-
 /* ---- what will be undone ---- */
 
 static bool is_known(long fd)
@@ -71,7 +64,7 @@ bool dh_files_is_new(int fd)
 
 long dh_files_log_new(long fd)
 {
-    if (!is_known(fd) || states[fd] >= NEW || dh_engine->carrier->is_kernel)
+    if (!is_known(fd) || states[fd] >= NEW)
         return fd;
     states[fd] = NEW;
     dh_undo_log(DH_UNDO_CLOSE, fd, 0, 0);
@@ -163,7 +156,8 @@ static void refer(long fd, struct dh_open_file *f)
 /* The lowest free number from `least` on. */
 static long take_number(long least, bool close_on_exec)
 {
-    long fd = dh_kernel_call(SYS_fcntl, numbers->placeholder, close_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD, least, 0, 0, 0);
+    long fd =
+        dh_kernel_call(SYS_fcntl, numbers->placeholder, close_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD, least, 0, 0, 0);
     if (fd >= 0 && (uint64_t)fd >= dh_contents_descriptor_limit()) {
         dh_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
         return -EMFILE;
@@ -212,7 +206,8 @@ static bool are_same(long a, long b)
     if (order >= 0)
         return order == 0;
     /* Positions that move together are one. */
-    long at = dh_kernel_call(SYS_lseek, a, 0, SEEK_CUR, 0, 0, 0), other = dh_kernel_call(SYS_lseek, b, 0, SEEK_CUR, 0, 0, 0);
+    long at = dh_kernel_call(SYS_lseek, a, 0, SEEK_CUR, 0, 0, 0),
+         other = dh_kernel_call(SYS_lseek, b, 0, SEEK_CUR, 0, 0, 0);
     dh_kernel_call(SYS_lseek, a, at + 1, SEEK_SET, 0, 0, 0);
     bool moved = dh_kernel_call(SYS_lseek, b, 0, SEEK_CUR, 0, 0, 0) == at + 1 && other == at;
     dh_kernel_call(SYS_lseek, a, at, SEEK_SET, 0, 0, 0);
@@ -238,7 +233,8 @@ static struct dh_inode *inode_behind(long fd, const struct stat *s)
     long n = dh_kernel_call(SYS_readlink, (long)own, (long)path, sizeof path - 1, 0, 0, 0);
     path[n > 0 ? n : 0] = 0;
     if (n > 0 && path[0] == '/' && dh_path_walk_own(path, 0, &found) == 0 &&
-        (found.live || (found.inode && found.inode->about.st_dev == s->st_dev && found.inode->about.st_ino == s->st_ino)))
+        (found.live ||
+         (found.inode && found.inode->about.st_dev == s->st_dev && found.inode->about.st_ino == s->st_ino)))
         return found.inode;
     struct dh_inode *i = dh_inode_of(s, "", NULL);
     i->base = NULL;
@@ -278,8 +274,8 @@ static long number_in(const char *text)
 static void take_over_all(void)
 {
     char buffer[BUFFER];
-    long folder = dh_contents_move_away(dh_kernel_call(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
-                                                       O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0)),
+    long folder = dh_contents_move_away(
+             dh_kernel_call(SYS_openat, AT_FDCWD, (long)"/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0)),
          n;
     while (folder >= 0 && (n = dh_kernel_call(SYS_getdents64, folder, (long)buffer, BUFFER, 0, 0, 0)) > 0)
         for (long at = 0; at < n; at += ((const struct dirent64 *)(buffer + at))->d_reclen) {
@@ -304,6 +300,14 @@ void dh_files_at_snapshot(void)
         return;
     take_over_all();
     dh_shared_mappings_take_over();
+}
+
+/* What the beginning opened is like what was open before it. */
+void dh_files_begin_here(void)
+{
+    for (unsigned i = 0; i < NUMBERS; i++)
+        states[i] = UNCHANGED;
+    dh_contents_begin_here();
 }
 
 /* ---- files of our own ---- */
@@ -410,9 +414,8 @@ static long control(struct dh_open_file *f, const long a[6])
         return dh_kernel_call(SYS_fcntl, a[0], a[1], a[2], 0, 0, 0);
     case 1033: /* F_ADD_SEALS */
     case 1034: /* F_GET_SEALS */
-        return f->inode->about.st_dev
-                   ? -EINVAL
-                   : dh_kernel_call(SYS_fcntl, dh_content_writer(f->inode), a[1], a[2], 0, 0, 0);
+        return f->inode->about.st_dev ? -EINVAL
+                                      : dh_kernel_call(SYS_fcntl, dh_content_writer(f->inode), a[1], a[2], 0, 0, 0);
     default:
         return dh_syscalls_cannot(SYS_fcntl);
     }

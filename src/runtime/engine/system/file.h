@@ -32,10 +32,6 @@ bool dh_files_serves(long fd);
 long dh_files_new_in_memory(const char *name);
 /* A new descriptor for that file, with an offset of its own. */
 long dh_files_reopen(int fd, int flags);
-/* replaced.c: replaces a pipe, eventfd or socket of the snapshot by a copy; false: it leads out of the process. */
-bool dh_descriptors_replace(long fd);
-/* Then reads from it. */
-long dh_descriptors_read_replaced(long number, const long a[6]);
 
 long dh_files_close(long number, const long a[6]);
 long dh_files_dup(long number, const long a[6]);

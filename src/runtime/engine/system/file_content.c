@@ -1,5 +1,4 @@
 #include "runtime/engine/system/file_content.h"
-#include "runtime/engine/start_point.h"
 
 #include "runtime/engine/system/file_mappings.h"
 #include "runtime/engine/system/kernel_call.h"
@@ -27,7 +26,8 @@ struct slot {
     int64_t size;             /* of it */
     int original, copy;       /* descriptors, or -1 */
     bool used;                /* in this schedule */
-    bool pinned;              /* mapped since before the first thread */
+    bool pinned;              /* in use since before schedules began */
+    bool mapped;              /* and written through mappings */
     uint32_t n_ranges;
     struct range ranges[RANGES]; /* that this schedule changed */
 };
@@ -169,7 +169,6 @@ static void use(struct slot *s)
     if (s->used)
         return;
     s->used = true;
-    dh_start_point_changes_file(dh_engine);
     dh_undo_log(DH_UNDO_CONTENT, s - contents->slots, 0, 0);
 }
 
@@ -300,7 +299,7 @@ long dh_content_pin(struct dh_inode *i)
     long fd = s ? get_copy(i, s) : -ENOSPC;
     if (fd < 0)
         return fd;
-    s->pinned = true;
+    s->pinned = s->mapped = true;
     i->content = (uint32_t)(s - contents->slots);
     return fd;
 }
@@ -415,6 +414,45 @@ long dh_content_truncate(struct dh_inode *i, int64_t size)
     return dh_kernel_call(SYS_ftruncate, fd, size, 0, 0, 0, 0);
 }
 
+void dh_content_set_mapped(const struct dh_inode *i)
+{
+    contents->slots[i->content].mapped = true;
+}
+
+/* ---- in the middle of a run ---- */
+
+/* The copy's content becomes what is copied from. */
+static bool freeze(struct slot *s)
+{
+    struct stat now;
+    struct slot frozen = {.original = s->copy, .copy = -1};
+    if (dh_kernel_call(SYS_fstat, s->copy, (long)&now, 0, 0, 0, 0) < 0 || get_empty(&frozen) < 0)
+        return false;
+    frozen.size = s->size = now.st_size;
+    if (copy_all(&frozen) < 0)
+        return false;
+    close_if_open(&s->original);
+    s->original = frozen.copy;
+    s->number = s->number ? s->number : (ino_t)-1;
+    s->n_ranges = 0;
+    s->pinned = true;
+    return true;
+}
+
+void dh_contents_begin_here(void)
+{
+    for (uint32_t n = 1; n <= contents->n_slots; n++) {
+        struct slot *s = &contents->slots[n];
+        if (!s->used && !s->pinned)
+            continue;
+        s->used = false;
+        if (!freeze(s))
+            dh_engine_cannot("no memory");
+        if (s->mapped)
+            use(s);
+    }
+}
+
 /* ---- the end ---- */
 
 static void empty_slot(struct slot *s)
@@ -438,7 +476,7 @@ void dh_content_undo(uint32_t slot)
 {
     struct slot *s = &contents->slots[slot];
     bool forks = dh_engine->flags & DH_ENGINE_FORK;
-    if (forks && s->pinned)
+    if (s->pinned && (forks || (dh_engine->vanishes && s->mapped)))
         copy_all(s);
     else if (forks) {
         close_if_open(&s->copy);
@@ -450,6 +488,7 @@ void dh_content_undo(uint32_t slot)
         empty_slot(s);
     s->n_ranges = 0;
     s->used = false;
+    s->mapped &= s->pinned;
 }
 
 void dh_content_drop(struct dh_inode *i)

@@ -10,6 +10,8 @@
 bool dh_contents_init(void);
 /* The limit of descriptors that the program has. */
 uint64_t dh_contents_descriptor_limit(void);
+/* Schedules begin here: what files contain now is what is restored. */
+void dh_contents_begin_here(void);
 bool dh_contents_owns(long fd);
 /* A duplicate out of the program's reach. */
 long dh_contents_duplicate(long fd);
@@ -22,6 +24,8 @@ long dh_content_reader(struct dh_inode *i);
 long dh_content_writer(struct dh_inode *i);
 /* At the snapshot: the same, for all schedules. */
 long dh_content_pin(struct dh_inode *i);
+/* It was mapped so that it can be written: nobody will say when. */
+void dh_content_set_mapped(const struct dh_inode *i);
 int64_t dh_content_size(struct dh_inode *i);
 /* Before bytes change: 0, or -ENOSPC if the layer or the real file system has no room for what is added. */
 long dh_content_reserve(struct dh_inode *i, int64_t from, int64_t to);

@@ -87,8 +87,8 @@ static long check_range(struct copy *c)
         return -EINVAL;
     c->size = left <= 0 ? 0 : (uint64_t)left < c->size ? (size_t)left : c->size;
     int64_t size = (int64_t)c->size;
-    bool overlap = c->from->inode == c->to->inode && c->to_offset + size > c->from_offset &&
-                   c->to_offset < c->from_offset + size;
+    bool overlap =
+        c->from->inode == c->to->inode && c->to_offset + size > c->from_offset && c->to_offset < c->from_offset + size;
     return overlap ? -EINVAL : 0;
 }
 
@@ -130,8 +130,9 @@ static long send_file(int out, int in, long at, size_t size)
     if (!get_offset(at, from, &offset) || !buffer)
         return -EFAULT;
     long fd = dh_content_reader(from->inode);
-    long n = fd < 0 ? fd
-                    : dh_kernel_call(SYS_pread64, fd, (long)buffer, (long)(size < BUFFER ? size : BUFFER), offset, 0, 0);
+    long n = fd < 0
+                 ? fd
+                 : dh_kernel_call(SYS_pread64, fd, (long)buffer, (long)(size < BUFFER ? size : BUFFER), offset, 0, 0);
     if (n <= 0)
         return n;
     const long to[6] = {out, (long)buffer, n};

@@ -168,9 +168,8 @@ long dh_inode_permits(const struct dh_inode *i, int want)
 {
     if (!mode_permits(i, want))
         return -EACCES;
-    bool read_only =
-        want & W_OK && i->base && !S_ISCHR(i->about.st_mode) &&
-        dh_kernel_call(SYS_faccessat, -100, (long)i->base, W_OK, 0, 0, 0) == -EROFS;
+    bool read_only = want & W_OK && i->base && !S_ISCHR(i->about.st_mode) &&
+                     dh_kernel_call(SYS_faccessat, -100, (long)i->base, W_OK, 0, 0, 0) == -EROFS;
     return read_only ? -EROFS : 0;
 }
 

@@ -94,6 +94,16 @@ static long read_content(struct dh_open_file *f, const struct transfer *t)
     return n;
 }
 
+/* No file of the layer: what has no model leads out of the process. */
+static long read_foreign(long number, const long a[6])
+{
+    struct stat s;
+    if (dh_files_is_own(a[0]) || dh_kernel_call(SYS_fstat, a[0], (long)&s, 0, 0, 0, 0) < 0)
+        return -EBADF;
+    bool known = S_ISREG(s.st_mode) || S_ISDIR(s.st_mode) || S_ISCHR(s.st_mode);
+    return known ? dh_syscalls_pass_through(number, a) : dh_syscalls_cannot(number);
+}
+
 /* Whether a position is used by one task only is not known: who moves it changes the file. */
 long dh_files_read(long number, const long a[6])
 {
@@ -101,7 +111,7 @@ long dh_files_read(long number, const long a[6])
     bool moves = number == SYS_read || number == SYS_readv;
     struct dh_open_file *f = dh_content_step((int)a[0], moves && dh_open_file_is_shared((int)a[0]));
     if (!f)
-        return dh_descriptors_read_replaced(number, a);
+        return read_foreign(number, a);
     if (!dh_open_file_reads(f))
         return -EBADF;
     long result = parse(number, a, &t);
@@ -139,20 +149,18 @@ static long write_output(const struct dh_open_file *f, long number, const long a
     return dh_syscalls_pass_through(number, to_real);
 }
 
-/* No file of the layer: what leaves the process is discarded. */
+/* No file of the layer: terminals and the like; what leaves the process is discarded. */
 static long write_foreign(long number, const long a[6])
 {
     struct transfer t = {0};
     struct stat s;
-    long fd = a[0], known = dh_kernel_call(SYS_fstat, fd, (long)&s, 0, 0, 0, 0);
-    if (known < 0 || dh_files_is_own(fd))
+    long fd = a[0];
+    if (dh_files_is_own(fd) || dh_kernel_call(SYS_fstat, fd, (long)&s, 0, 0, 0, 0) < 0)
         return -EBADF;
-    bool output = fd == 1 || fd == 2, kernel = dh_engine->carrier->is_kernel;
-    if (kernel || dh_files_is_new((int)fd) || (output && dh_engine->flags & DH_ENGINE_OUTPUT))
+    bool output = fd == 1 || fd == 2;
+    if (dh_files_is_new((int)fd) || (output && dh_engine->flags & DH_ENGINE_OUTPUT))
         return dh_syscalls_pass_through(number, a);
-    if (!output && !S_ISCHR(s.st_mode) && dh_descriptors_replace(fd))
-        return dh_syscalls_pass_through(number, a);
-    if (!output && !S_ISCHR(s.st_mode) && !S_ISFIFO(s.st_mode))
+    if (!output && !S_ISCHR(s.st_mode))
         return dh_syscalls_cannot(number);
     long result = parse(number, a, &t);
     return result < 0 ? result : t.size;
@@ -161,9 +169,12 @@ static long write_foreign(long number, const long a[6])
 long dh_files_write(long number, const long a[6])
 {
     struct transfer t = {0};
-    struct dh_open_file *f = dh_content_step((int)a[0], true);
+    struct dh_open_file *f = dh_open_file_of((int)a[0]);
     if (!f)
         return write_foreign(number, a);
+    /* What standard output is makes no difference to a schedule. */
+    if (f->real < 0 && !(f = dh_content_step((int)a[0], true)))
+        return -EBADF;
     if (!dh_open_file_writes(f))
         return -EBADF;
     long result = parse(number, a, &t);

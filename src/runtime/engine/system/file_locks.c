@@ -1,6 +1,7 @@
 #include "runtime/engine/system/file_locks.h"
 
 #include "runtime/core/start.h"
+#include "runtime/engine/system/description.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/file_content.h"
 #include "runtime/engine/system/file_steps.h"
@@ -76,8 +77,7 @@ static void take_away(struct dh_inode *i, const struct dh_file_lock *of)
 void dh_locks_release_file(const struct dh_open_file *f)
 {
     for (unsigned family = WHOLE; family <= RANGE; family++)
-        take_away(f->inode,
-                  &(struct dh_file_lock){.owner = f, .family = (uint8_t)family, .from = 0, .to = INT64_MAX});
+        take_away(f->inode, &(struct dh_file_lock){.owner = f, .family = (uint8_t)family, .from = 0, .to = INT64_MAX});
 }
 
 void dh_locks_release_process(struct dh_inode *i)
@@ -103,7 +103,7 @@ static uint32_t can_lock(const struct dh_task *t)
 {
     const struct wanted *w = &wanted[t->index];
     const struct dh_open_file *f = dh_open_file_of(w->fd);
-    return dh_io_alternatives(t, !f || !find_conflict(f->inode, &w->lock));
+    return dh_io_alternatives(t, !f || !find_conflict(f->inode, &w->lock), DH_NEVER);
 }
 
 /* -EAGAIN: it is held by another and the call does not wait. */

@@ -39,6 +39,8 @@ static long source_to_write(struct dh_inode *i, const long a[6])
 {
     long fd = dh_content_writer(i);
     int64_t size = dh_content_size(i), end = a[5] + a[1];
+    if (fd >= 0)
+        dh_content_set_mapped(i);
     if (fd >= 0 && a[5] < size)
         dh_content_reserve(i, a[5], end < size ? end : size);
     return fd;

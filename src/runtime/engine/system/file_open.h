@@ -10,9 +10,9 @@ struct dh_open_file {
     int64_t offset;
     int flags; /* as of F_GETFL */
     uint32_t references;
-    uint32_t number; /* in the order of opening */
-    uint32_t user;   /* task that used it first, plus 1 */
-    int real;        /* descriptor of the program's output, which is not of the layer; -1 */
+    uint32_t number;      /* in the order of opening */
+    uint32_t user;        /* task that used it first, plus 1 */
+    int real;             /* descriptor of the program's output, which is not of the layer; -1 */
     struct dh_inode *dir; /* where it was found, for /proc/self/fd */
     const char *name;
     const char *listing; /* of a directory: entries as at its last beginning (directory_listing.c) */

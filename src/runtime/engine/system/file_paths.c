@@ -56,9 +56,8 @@ long dh_path_lookup(struct dh_inode *dir, const char *name, size_t length, struc
     if (known || !dir->base)
         return 0;
     long n = join_paths(scratch->path, dir->base, name, length);
-    long result = n < 0 ? n
-                        : dh_kernel_call(SYS_newfstatat, AT_FDCWD, (long)scratch->path, (long)&s, AT_SYMLINK_NOFOLLOW,
-                                         0, 0);
+    long result =
+        n < 0 ? n : dh_kernel_call(SYS_newfstatat, AT_FDCWD, (long)scratch->path, (long)&s, AT_SYMLINK_NOFOLLOW, 0, 0);
     if (result < 0)
         return result == -ENOENT ? 0 : result;
     *out = dh_inode_of(&s, scratch->path, dir);

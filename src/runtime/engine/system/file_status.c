@@ -79,7 +79,11 @@ long dh_files_stat(long number, const long a[6])
     if (number == SYS_fstat)
         find_open((int)a[0], false, &t);
     else
-        result = find(at ? a[0] : AT_FDCWD, a[at], at ? a[3] : number == SYS_lstat ? AT_SYMLINK_NOFOLLOW : 0, false, &t);
+        result = find(at ? a[0] : AT_FDCWD, a[at],
+                      at                    ? a[3]
+                      : number == SYS_lstat ? AT_SYMLINK_NOFOLLOW
+                                            : 0,
+                      false, &t);
     if (result < 0)
         return result;
     if (t.foreign || t.live)
@@ -207,7 +211,8 @@ long dh_files_chmod(long number, const long a[6])
 {
     bool at = number == SYS_fchmodat;
     struct target t;
-    long result = find_to_change(number, number == SYS_chmod ? AT_FDCWD : a[0], number == SYS_fchmod ? 0 : a[at], 0, &t);
+    long result =
+        find_to_change(number, number == SYS_chmod ? AT_FDCWD : a[0], number == SYS_fchmod ? 0 : a[at], 0, &t);
     if (result < 0)
         return result;
     if (!dh_inode_is_own(t.inode))

@@ -10,8 +10,7 @@
 
 static inline void dh_file_step(const void *object, int fd, bool changes, unsigned touch)
 {
-    struct dh_io io = {
-        .object = object, .fd = fd, .flags = changes ? 0 : DH_STEP_SHARED, .touch = (uint8_t)touch};
+    struct dh_io io = {.object = object, .fd = fd, .flags = changes ? 0 : DH_STEP_SHARED, .touch = (uint8_t)touch};
     dh_io_step(&io);
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/engine/system/for_real.h"
 
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/description.h"
 #include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
@@ -36,7 +37,7 @@ static uint32_t when(const struct dh_task *t, short events)
 {
     struct pollfd p = {(int)t->io_args[0], events, 0};
     bool blocks = !(dh_kernel_call(SYS_fcntl, p.fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK);
-    return blocks ? dh_io_alternatives(t, poll_now(&p, 1) != 0) : 1;
+    return blocks ? dh_io_alternatives(t, poll_now(&p, 1) != 0, DH_NEVER) : 1;
 }
 
 static uint32_t when_readable(const struct dh_task *t)
@@ -79,7 +80,7 @@ long dh_for_real_numbers(long number, const long a[6])
 
 static uint32_t when_polled(const struct dh_task *t)
 {
-    return dh_io_alternatives(t, poll_now((struct pollfd *)t->io_args[0], t->io_args[1]) != 0);
+    return dh_io_alternatives(t, poll_now((struct pollfd *)t->io_args[0], t->io_args[1]) != 0, DH_NEVER);
 }
 
 static int64_t nanoseconds(const struct timespec *t)
@@ -128,7 +129,7 @@ static long select_now(const struct dh_task *t, struct sets *out)
 static uint32_t when_selected(const struct dh_task *t)
 {
     struct sets s;
-    return dh_io_alternatives(t, select_now(t, &s) != 0);
+    return dh_io_alternatives(t, select_now(t, &s) != 0, DH_NEVER);
 }
 
 static int64_t select_timeout(long number, long at)

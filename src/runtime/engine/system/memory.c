@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+enum { PAGE = DH_ENGINE_PAGE, RESIDENT = 256 };
+
 static long *breaks; /* at the snapshot, and now */
 
 static long brk_now(long to)
@@ -30,16 +32,23 @@ void dh_mappings_begin(void)
 /* Memory above the break of the snapshot is zeroed when it is allocated again. */
 void dh_mappings_restore(void)
 {
-    if (breaks[1] != breaks[0])
-        breaks[1] = brk_now(breaks[0]);
+    if (breaks[1] > breaks[0])
+        brk_now(breaks[0]);
+    breaks[1] = breaks[0];
 }
 
+/* Below the break of the snapshot only the number changes; what is taken again is zero. */
 long dh_mappings_brk(long number, const long a[6])
 {
     (void)number;
-    if (a[0] < breaks[0])
-        return a[0] ? a[0] : breaks[1];
-    return breaks[1] = brk_now(a[0]);
+    if (!a[0])
+        return breaks[1];
+    long zeroed = a[0] < breaks[0] ? a[0] : breaks[0];
+    if (dh_engine->carrier->is_kernel)
+        return brk_now(a[0]);
+    if (zeroed > breaks[1])
+        dh_bytes_zero((void *)breaks[1], (size_t)(zeroed - breaks[1]));
+    return breaks[1] = a[0] < breaks[0] ? a[0] : brk_now(a[0]);
 }
 
 static bool failed(long at)
@@ -47,66 +56,194 @@ static bool failed(long at)
     return (unsigned long)at > -4096ul;
 }
 
+static long round_up(long size)
+{
+    return (size + PAGE - 1) & ~(long)(PAGE - 1);
+}
+
+/* ---- parts ---- */
+
+/* Is any page of reserved memory in use after all? */
+static bool is_resident(uintptr_t low, uintptr_t high)
+{
+    unsigned char pages[RESIDENT];
+    for (uintptr_t at = low; at < high; at += RESIDENT * PAGE) {
+        size_t n = (high - at) / PAGE < RESIDENT ? (high - at) / PAGE : RESIDENT;
+        if (dh_kernel_call(SYS_mincore, (long)at, (long)(n * PAGE), (long)pages, 0, 0, 0) != 0)
+            return true;
+        for (size_t i = 0; i < n; i++)
+            if (pages[i] & 1)
+                return true;
+    }
+    return false;
+}
+
+static void log_blank(const struct dh_snapshot_part *p)
+{
+    dh_undo_log(DH_UNDO_BLANK, (long)p->low, (long)(p->high - p->low), 0);
+}
+
+struct protection {
+    long value, result;
+};
+
+static bool protect_part(const struct dh_snapshot_part *p, void *argument)
+{
+    struct protection *to = argument;
+    if (p->is_known && !(p->is_blank && !is_resident(p->low, p->high))) {
+        dh_snapshot_alter(p->low, p->high, (int)to->value);
+        return true;
+    }
+    if (p->is_known)
+        log_blank(p);
+    to->result = dh_kernel_call(SYS_mprotect, (long)p->low, (long)(p->high - p->low), to->value, 0, 0, 0);
+    return to->result == 0;
+}
+
+/* Their content is kept, and what is mapped there at the end is replaced by memory for it. */
+static bool save_part(const struct dh_snapshot_part *p, void *unused)
+{
+    (void)unused;
+    if (!p->is_known)
+        return true;
+    if (p->is_blank && !is_resident(p->low, p->high)) {
+        log_blank(p);
+        return true;
+    }
+    if (p->shared || !dh_snapshot_save(p->low, p->high))
+        return false;
+    dh_snapshot_alter(p->low, p->high, PROT_READ | PROT_WRITE);
+    dh_undo_log(DH_UNDO_REPLACE, (long)p->low, (long)(p->high - p->low), 0);
+    return true;
+}
+
+static bool unmap_part(const struct dh_snapshot_part *p, void *unused)
+{
+    struct protection none = {PROT_NONE, 0};
+    (void)unused;
+    if (dh_engine->vanishes && !p->is_known)
+        return dh_kernel_call(SYS_munmap, (long)p->low, (long)(p->high - p->low), 0, 0, 0, 0) == 0;
+    protect_part(p, &none);
+    /* Addresses are not reused, memory is. */
+    if (!p->is_known)
+        dh_kernel_call(SYS_madvise, (long)p->low, (long)(p->high - p->low), MADV_DONTNEED, 0, 0, 0);
+    return true;
+}
+
+static bool each_part(long at, long size, bool (*each)(const struct dh_snapshot_part *, void *), void *argument)
+{
+    return dh_snapshot_each_part((uintptr_t)at, (uintptr_t)(at + round_up(size)), each, argument);
+}
+
+/* ---- calls ---- */
+
 long dh_mappings_map(long number, const long a[6])
 {
     long fd = a[4], result = dh_shared_mappings_source(a, &fd);
+    bool fixed = (a[3] & MAP_FIXED) && !dh_engine->carrier->is_kernel;
     if (result < 0)
         return result;
-    if (a[3] & MAP_FIXED && dh_snapshot_covers((uintptr_t)a[0]))
+    if (fixed && (a[0] % PAGE || a[1] <= 0))
+        return -EINVAL;
+    if (fixed && !each_part(a[0], a[1], save_part, NULL))
         return dh_syscalls_cannot(number);
     long at = dh_kernel_call(number, a[0], a[1], a[2], a[3], fd, a[5]);
-    if (!failed(at)) {
-        dh_undo_log(DH_UNDO_UNMAP, at, a[1], 0);
-        dh_shared_mappings_add(a, at);
-    }
+    if (failed(at))
+        return at;
+    dh_undo_log(DH_UNDO_UNMAP, at, a[1], 0);
+    dh_shared_mappings_remove(at, round_up(a[1]));
+    dh_shared_mappings_add(a, at);
     return at;
 }
 
 long dh_mappings_unmap(long number, const long a[6])
 {
-    dh_shared_mappings_remove(a[0], a[1]);
+    if (a[0] % PAGE || a[1] <= 0)
+        return -EINVAL;
+    dh_shared_mappings_remove(a[0], round_up(a[1]));
     if (dh_engine->carrier->is_kernel)
         return dh_kernel_call(number, a[0], a[1], 0, 0, 0, 0);
-    if (dh_snapshot_covers((uintptr_t)a[0]))
-        return 0;
-    if (dh_engine->vanishes)
-        return dh_kernel_call(SYS_munmap, a[0], a[1], 0, 0, 0, 0);
-    return dh_kernel_call(SYS_mprotect, a[0], a[1], PROT_NONE, 0, 0, 0);
+    each_part(a[0], a[1], unmap_part, NULL);
+    return 0;
 }
 
-/* Always moves, unless it shrinks. */
-long dh_mappings_remap(long number, const long a[6])
+static bool is_new(const struct dh_snapshot_part *p, void *unused)
 {
-    long from = a[0], size = a[1], wanted = a[2];
-    if (wanted <= size)
-        return from;
-    if (!(a[3] & MREMAP_MAYMOVE))
-        return -ENOMEM;
-    if (a[3] & MREMAP_FIXED)
-        return dh_syscalls_cannot(number);
-    long at = dh_kernel_call(SYS_mmap, 0, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)unused;
+    return !p->is_known;
+}
+
+/* Of this schedule: the kernel's, but the old addresses stay taken. */
+static long move(const long a[6])
+{
+    long at = dh_kernel_call(SYS_mremap, a[0], a[1], a[2], a[3], a[4], 0);
     if (failed(at))
         return at;
-    dh_undo_log(DH_UNDO_UNMAP, at, wanted, 0);
-    dh_bytes_copy((void *)at, (const void *)from, (size_t)size);
+    dh_undo_log(DH_UNDO_UNMAP, at, a[2], 0);
+    if (at != a[0])
+        dh_kernel_call(SYS_mmap, a[0], a[1], PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     return at;
+}
+
+/* Of the snapshot: copied. */
+static long move_copy(const long a[6])
+{
+    long at = dh_kernel_call(SYS_mmap, 0, a[2], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (failed(at))
+        return at;
+    dh_undo_log(DH_UNDO_UNMAP, at, a[2], 0);
+    dh_bytes_copy((void *)at, (const void *)a[0], (size_t)a[1]);
+    each_part(a[0], a[1], unmap_part, NULL);
+    return at;
+}
+
+long dh_mappings_remap(long number, const long a[6])
+{
+    long size = round_up(a[1]), wanted = round_up(a[2]);
+    if (a[0] % PAGE || !wanted)
+        return -EINVAL;
+    if (!size || a[3] & ~(MREMAP_MAYMOVE | MREMAP_FIXED))
+        return dh_syscalls_cannot(number);
+    dh_shared_mappings_remove(a[0], size);
+    if (dh_engine->carrier->is_kernel)
+        return dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], 0);
+    if (a[3] & MREMAP_FIXED && !(each_part(a[0], size, is_new, NULL) && each_part(a[4], wanted, is_new, NULL)))
+        return dh_syscalls_cannot(number);
+    if (!(a[3] & MREMAP_FIXED) && wanted <= size) {
+        if (wanted < size)
+            each_part(a[0] + wanted, size - wanted, unmap_part, NULL);
+        return a[0];
+    }
+    if (!(a[3] & MREMAP_MAYMOVE))
+        return -ENOMEM;
+    return each_part(a[0], size, is_new, NULL) ? move(a) : move_copy(a);
 }
 
 long dh_mappings_protect(long number, const long a[6])
 {
-    if (!dh_snapshot_covers((uintptr_t)a[0]))
+    struct protection to = {a[2], 0};
+    if (dh_engine->carrier->is_kernel || a[0] % PAGE || a[1] <= 0)
         return dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
-    dh_snapshot_unprotect((uintptr_t)a[0], (size_t)a[1]);
-    dh_undo_log(DH_UNDO_PROTECT, a[0], a[1], 0);
-    return dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
+    each_part(a[0], a[1], protect_part, &to);
+    return to.result;
 }
 
+static bool drop_part(const struct dh_snapshot_part *p, void *unused)
+{
+    (void)unused;
+    if (p->is_known && !p->is_blank && !p->shared)
+        dh_snapshot_unprotect(p->low, p->high - p->low);
+    return true;
+}
+
+/* What may be dropped later never is. */
 long dh_mappings_advise(long number, const long a[6])
 {
-    bool drops = a[2] == MADV_DONTNEED || a[2] == MADV_FREE || a[2] == MADV_REMOVE;
-    if (!drops || !dh_snapshot_covers((uintptr_t)a[0]))
-        return dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
-    if (a[2] == MADV_DONTNEED)
-        dh_bytes_zero((void *)a[0], (size_t)a[1]);
-    return 0;
+    bool drops = a[2] == MADV_DONTNEED || a[2] == MADV_REMOVE;
+    if (a[2] == MADV_FREE && !dh_engine->carrier->is_kernel)
+        return 0;
+    if (drops && !dh_engine->carrier->is_kernel && a[1] > 0)
+        each_part(a[0], a[1], drop_part, NULL);
+    return dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
 }

@@ -9,7 +9,7 @@
 struct dh_proc_mapping {
     uintptr_t low, high;
     bool readable, writable, executable, shared;
-    bool kernel; /* [vvar] and the like */
+    bool kernel;                    /* [vvar] and the like */
     uint64_t offset, device, inode; /* of a file; 0 */
     const char *path;               /* until `each` returns */
 };

@@ -31,8 +31,8 @@ void dh_undo_begin(void)
 
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c)
 {
-    bool vanishes = dh_engine->vanishes && kind != DH_UNDO_OFFSET && kind != DH_UNDO_CONTENT;
-    if (dh_engine->carrier->is_kernel || vanishes)
+    /* Contents of files are shared with children. */
+    if (dh_engine->carrier->is_kernel || (dh_engine->vanishes && kind != DH_UNDO_CONTENT))
         return;
     if (log->n == ENTRIES)
         dh_engine_cannot("more system calls in one schedule than can be undone");
@@ -52,20 +52,24 @@ static void undo_reopen(const struct entry *e)
     dh_files_restored((int)e->a);
 }
 
-static void undo_offset(const struct entry *e)
-{
-    dh_kernel_call(SYS_lseek, e->a, e->b, 0, 0, 0, 0);
-    dh_files_restored((int)e->a);
-}
-
 static void undo_unmap(const struct entry *e)
 {
     dh_kernel_call(SYS_munmap, e->a, e->b, 0, 0, 0, 0);
 }
 
-static void undo_protect(const struct entry *e)
+static void map_anew(const struct entry *e, long protection)
 {
-    dh_kernel_call(SYS_mprotect, e->a, e->b, PROT_READ | PROT_WRITE, 0, 0, 0);
+    dh_kernel_call(SYS_mmap, e->a, e->b, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+static void undo_blank(const struct entry *e)
+{
+    map_anew(e, PROT_NONE);
+}
+
+static void undo_replace(const struct entry *e)
+{
+    map_anew(e, PROT_READ | PROT_WRITE);
 }
 
 static void undo_content(const struct entry *e)
@@ -76,8 +80,8 @@ static void undo_content(const struct entry *e)
 void dh_undo_all(void)
 {
     static void (*const how[])(const struct entry *) = {
-        [DH_UNDO_CLOSE] = undo_close, [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_OFFSET] = undo_offset,
-        [DH_UNDO_UNMAP] = undo_unmap, [DH_UNDO_PROTECT] = undo_protect, [DH_UNDO_CONTENT] = undo_content,
+        [DH_UNDO_CLOSE] = undo_close, [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_UNMAP] = undo_unmap,
+        [DH_UNDO_BLANK] = undo_blank, [DH_UNDO_REPLACE] = undo_replace, [DH_UNDO_CONTENT] = undo_content,
     };
     while (log->n > log->begin) {
         const struct entry *e = &log->at[--log->n];

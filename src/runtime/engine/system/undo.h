@@ -8,9 +8,9 @@
 enum dh_undo_kind {
     DH_UNDO_CLOSE,   /* a: descriptor that was opened */
     DH_UNDO_REOPEN,  /* a: descriptor that was closed or replaced, b: its duplicate, c: its flags */
-    DH_UNDO_OFFSET,  /* a: descriptor, b: its offset */
     DH_UNDO_UNMAP,   /* a: address, b: size */
-    DH_UNDO_PROTECT, /* a: address, b: size, to be made writable */
+    DH_UNDO_BLANK,   /* a: address, b: size, to be reserved only */
+    DH_UNDO_REPLACE, /* a: address, b: size, to be memory whose content is restored */
     DH_UNDO_CONTENT, /* a: slot of file_content.h */
 };
 

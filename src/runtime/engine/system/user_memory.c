@@ -1,6 +1,5 @@
 #include "runtime/engine/system/user_memory.h"
 
-#include "runtime/core/start.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/platform/bytes.h"
@@ -18,7 +17,9 @@ static bool transfer(long how, void *own, long other, size_t n)
     struct span here = {(long)own, n}, there = {other, n};
     if (!n)
         return true;
-    long done = dh_kernel_call(how, dh_process.pid, (long)&here, 1, (long)&there, 1, 0);
+    /* Not dh_process.pid: a schedule may run in a child. */
+    long self = dh_kernel_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    long done = dh_kernel_call(how, self, (long)&here, 1, (long)&there, 1, 0);
     if (done == -ENOSYS || done == -EPERM) {
         bool reads = how == SYS_process_vm_readv;
         dh_bytes_copy(reads ? own : (void *)other, reads ? (const void *)other : own, n);

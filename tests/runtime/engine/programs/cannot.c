@@ -1,13 +1,14 @@
 /* What cannot be taken back is said, with its place.
  * drive: --schedules=300
- * expect: state: cannot explore: mkdir at place
+ * expect: state: cannot explore: chroot at place
  * status: 1 */
 #include <pthread.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static void *makes(void *a)
 {
-    mkdir("folder", 0755);
+    if (chroot("."))
+        return 0;
     return a;
 }
 
