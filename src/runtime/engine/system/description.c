@@ -2,7 +2,8 @@
 
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
-#include "runtime/engine/system/signalfd.h"
+#include "runtime/engine/system/models.h"
+#include "runtime/engine/system/take_over.h"
 #include "runtime/engine/system/undo.h"
 #include "runtime/platform/bytes.h"
 
@@ -97,6 +98,7 @@ void dh_description_drop(struct dh_description *d)
 {
     if (--d->references)
         return;
+    dh_epoll_forget(d);
     if (d->ops->release)
         d->ops->release(d);
     dh_model_free(d, sizeof *d);
@@ -110,6 +112,12 @@ bool dh_description_forget(long fd)
     models->of[fd] = NULL;
     dh_description_drop(d);
     return true;
+}
+
+long dh_description_close(long fd)
+{
+    dh_description_forget(fd);
+    return dh_files_close(SYS_close, (const long[6]){fd});
 }
 
 void dh_description_refer(long fd, struct dh_description *d)
@@ -173,5 +181,5 @@ long dh_description_duplicate(long fd, long at, long least, bool close_on_exec)
 void dh_descriptions_begin(void)
 {
     placeholder();
-    dh_signalfd_take_over_all();
+    dh_take_over_descriptors();
 }
