@@ -86,13 +86,13 @@ long dh_signalfd(long number, const long a[6])
 {
     unsigned flags = number == SYS_signalfd4 ? (unsigned)a[3] : 0;
     uint64_t set = *(const uint64_t *)a[1] & ~(dh_signal_bit(SIGKILL) | dh_signal_bit(SIGSTOP));
-    struct dh_description *d = a[0] >= 0 ? dh_description_of(a[0]) : NULL;
+    struct dh_description *d = (int)a[0] >= 0 ? dh_description_of((int)a[0]) : NULL;
     dh_io_step_numbers(NULL, -1);
-    if (a[0] >= 0) {
+    if ((int)a[0] >= 0) {
         if (!d || d->ops != &ops)
             return -EINVAL;
         *(uint64_t *)d->state = set;
-        return a[0];
+        return (int)a[0];
     }
     uint64_t *state = dh_model_alloc(sizeof *state);
     *state = set;
