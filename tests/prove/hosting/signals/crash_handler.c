@@ -37,7 +37,7 @@ int main(void)
     sigaction(SIGBUS, &a, NULL);
     job = &it;
     pthread_t t = start(worker, 0);
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 8; i++)
         own_work();
 #ifdef FIXED
     pthread_mutex_lock(&lock);

@@ -18,7 +18,7 @@ static pthread_t worker_thread;
 
 static void *worker(void *arg)
 {
-    for (int i = 0; i < 3 && !stops; i++)
+    for (int i = 0; i < 2 && !stops; i++)
         served += config->limit;
     return arg;
 }
@@ -47,7 +47,7 @@ int main(void)
     pthread_t signals;
     if (pthread_create(&signals, NULL, signal_thread, &all))
         abort();
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 8; i++)
         own_work();
     kill(getpid(), SIGTERM);
     finish(signals);

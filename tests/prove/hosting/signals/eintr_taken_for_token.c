@@ -36,7 +36,7 @@ int main(void)
     sigaction(SIGUSR1, &a, NULL);
     sem_init(&token, 0, 1);
     pthread_t t = start(worker, 0), u = start(worker, 1);
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 8; i++)
         own_work();
     pthread_kill(u, SIGUSR1);
     finish(t);

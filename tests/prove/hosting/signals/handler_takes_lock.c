@@ -37,7 +37,7 @@ int main(void)
     struct sigaction a = {.sa_handler = on_usr2};
     sigaction(SIGUSR2, &a, NULL);
     pthread_t t = start(worker, 0);
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 8; i++)
         own_work();
     pthread_kill(t, SIGUSR2);
     finish(t);

@@ -41,7 +41,7 @@ int main(void)
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     pthread_t t = start(worker, 0);
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 8; i++)
         own_work();
     pthread_kill(t, SIGUSR1);
     pthread_mutex_lock(&lock);

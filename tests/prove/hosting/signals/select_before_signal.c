@@ -37,7 +37,7 @@ int main(void)
     struct sigaction a = {.sa_handler = on_term};
     sigaction(SIGTERM, &a, NULL);
     pthread_t t = start(loop, 0);
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 8; i++)
         own_work();
     pthread_kill(t, SIGTERM);
     finish(t);
