@@ -38,7 +38,8 @@ static long read_signals(struct dh_description *d, const struct dh_transfer *t)
     siginfo_t info;
     if (t->size < sizeof(struct signalfd_siginfo))
         return -EINVAL;
-    while (t->size - done >= sizeof(struct signalfd_siginfo) && dh_signals_dequeue(dh_engine_self(), set_of(d), &info)) {
+    while (t->size - done >= sizeof(struct signalfd_siginfo) &&
+           dh_signals_dequeue(dh_engine_self(), set_of(d), &info)) {
         struct signalfd_siginfo record = record_of(&info);
         dh_transfer_give(t, done, &record, sizeof record);
         dh_signals_order_after(info.si_signo);
