@@ -44,6 +44,7 @@ static long look(const struct dh_event_wait *w)
 long dh_event_await(const struct dh_event_wait *w)
 {
     struct dh_io io = w->io;
+    io.never_restarts = true;
     uint64_t end = w->timeout_ns < 0 ? DH_NEVER : dh_engine->now_ns + (uint64_t)w->timeout_ns;
     if (w->timeout_ns == 0)
         return look(w);

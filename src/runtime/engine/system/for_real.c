@@ -27,7 +27,8 @@ static bool wait_for(long fd, unsigned touch, int64_t timeout_ns, dh_engine_alte
                        .flags = DH_STEP_READS,
                        .touch = (uint8_t)touch,
                        .alternatives = alternatives,
-                       .timeout_ns = timeout_ns};
+                       .timeout_ns = timeout_ns,
+                       .never_restarts = touch & DH_IO_WATCHES};
     return !dh_io_step(&io);
 }
 
@@ -54,14 +55,14 @@ long dh_for_real_read(long number, const long a[6])
 {
     dh_engine_self()->io_args[0] = a[0];
     wait_for(a[0], DH_IO_CHANGES, 0, when_readable);
-    return dh_syscalls_pass_through(number, a);
+    return dh_io_was_interrupted() ? -EINTR : dh_syscalls_pass_through(number, a);
 }
 
 long dh_for_real_write(long number, const long a[6])
 {
     dh_engine_self()->io_args[0] = a[0];
     wait_for(a[0], DH_IO_CHANGES, 0, when_writable);
-    return dh_syscalls_pass_through(number, a);
+    return dh_io_was_interrupted() ? -EINTR : dh_syscalls_pass_through(number, a);
 }
 
 long dh_for_real_step(long number, const long a[6])
@@ -154,7 +155,7 @@ long dh_for_real_select(long number, const long a[6])
     long n = select_now(t, &s);
     if (n == 0 && timeout != 0 && !wait_for(-1, DH_IO_WATCHES, timeout, when_selected))
         n = select_now(t, &s);
-    if (n == 0 && dh_io_was_interrupted())
+    if (n == 0 && timeout != 0 && dh_io_was_interrupted())
         return -EINTR;
     for (unsigned i = 0; n >= 0 && i < 3; i++)
         if (a[1 + i])

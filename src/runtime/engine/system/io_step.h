@@ -14,6 +14,7 @@ struct dh_io {
     uint8_t touch;                        /* enum dh_io_touch */
     dh_engine_alternatives *alternatives; /* NULL: it never blocks */
     int64_t timeout_ns;                   /* with alternatives: 0 or less: none */
+    bool never_restarts;                  /* a handler ends it even with SA_RESTART */
     /* Virtual time at which what it waits for comes by itself; NULL: it does not. */
     uint64_t (*due)(const struct dh_task *t);
 };

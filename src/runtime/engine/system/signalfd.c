@@ -4,15 +4,13 @@
 #include "runtime/engine/system/descriptor.h"
 #include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/signal.h"
-#include "runtime/platform/bytes.h"
-#include "runtime/platform/print.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 
-enum { KNOWN = 32, SCANNED = 256 };
+enum { KNOWN = 32 };
 
 /* For edge-triggered sets. */
 static struct dh_description *known[KNOWN];
@@ -40,7 +38,8 @@ static long read_signals(struct dh_description *d, const struct dh_transfer *t)
     siginfo_t info;
     if (t->size < sizeof(struct signalfd_siginfo))
         return -EINVAL;
-    while (t->size - done >= sizeof(struct signalfd_siginfo) && dh_signals_dequeue(dh_engine_self(), set_of(d), &info)) {
+    while (t->size - done >= sizeof(struct signalfd_siginfo) &&
+           dh_signals_dequeue(dh_engine_self(), set_of(d), &info)) {
         struct signalfd_siginfo record = record_of(&info);
         dh_transfer_give(t, done, &record, sizeof record);
         dh_signals_order_after(info.si_signo);
@@ -88,13 +87,13 @@ long dh_signalfd(long number, const long a[6])
 {
     unsigned flags = number == SYS_signalfd4 ? (unsigned)a[3] : 0;
     uint64_t set = *(const uint64_t *)a[1] & ~(dh_signal_bit(SIGKILL) | dh_signal_bit(SIGSTOP));
-    struct dh_description *d = a[0] >= 0 ? dh_description_of(a[0]) : NULL;
+    struct dh_description *d = (int)a[0] >= 0 ? dh_description_of((int)a[0]) : NULL;
     dh_io_step_numbers(NULL, -1);
-    if (a[0] >= 0) {
+    if ((int)a[0] >= 0) {
         if (!d || d->ops != &ops)
             return -EINVAL;
         *(uint64_t *)d->state = set;
-        return a[0];
+        return (int)a[0];
     }
     uint64_t *state = dh_model_alloc(sizeof *state);
     *state = set;
@@ -104,43 +103,9 @@ long dh_signalfd(long number, const long a[6])
     return fd;
 }
 
-/* ---- open ones ---- */
-
-static bool is_signalfd(long fd)
+void dh_signalfd_take_over(long fd, uint64_t set, unsigned flags)
 {
-    char path[40], text[32];
-    dh_print_text(path, sizeof path, "/proc/self/fd/%d", (int)fd);
-    long n = dh_kernel_call(SYS_readlink, (long)path, (long)text, sizeof text - 1, 0, 0, 0);
-    text[n > 0 ? n : 0] = 0;
-    return dh_text_after(text, "anon_inode:[signalfd]");
-}
-
-/* "sigmask:" and a hexadecimal number. */
-static uint64_t read_set(long fd)
-{
-    char path[40], text[512];
-    uint64_t set = 0;
-    dh_print_text(path, sizeof path, "/proc/self/fdinfo/%d", (int)fd);
-    long info = dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    long n = info < 0 ? 0 : dh_kernel_call(SYS_read, info, (long)text, sizeof text - 1, 0, 0, 0);
-    if (info >= 0)
-        dh_kernel_call(SYS_close, info, 0, 0, 0, 0, 0);
-    text[n > 0 ? n : 0] = 0;
-    const char *value = NULL;
-    for (const char *at = text; *at && !value; at++)
-        value = dh_text_after(at, "sigmask:\t");
-    for (; value && ((*value >= '0' && *value <= '9') || (*value >= 'a' && *value <= 'f')); value++)
-        set = set * 16 + (unsigned)(*value <= '9' ? *value - '0' : *value - 'a' + 10);
-    return set;
-}
-
-void dh_signalfd_take_over_all(void)
-{
-    for (long fd = 0; fd < SCANNED; fd++) {
-        if (!is_signalfd(fd))
-            continue;
-        uint64_t *state = dh_model_alloc(sizeof *state);
-        *state = read_set(fd);
-        remember(dh_description_take_over(fd, &ops, state, (unsigned)dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0)));
-    }
+    uint64_t *state = dh_model_alloc(sizeof *state);
+    *state = set;
+    remember(dh_description_take_over(fd, &ops, state, flags));
 }

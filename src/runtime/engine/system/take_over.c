@@ -6,6 +6,7 @@
 #include "runtime/core/start.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/models.h"
+#include "runtime/engine/system/signalfd.h"
 #include "runtime/engine/system/socket.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
@@ -202,7 +203,7 @@ static void take_epoll_items(long fd)
 
 /* ---- kinds ---- */
 
-enum anonymous { NOT_ANONYMOUS, EVENTFD, TIMERFD, EPOLL, OTHER };
+enum anonymous { NOT_ANONYMOUS, EVENTFD, TIMERFD, EPOLL, SIGNALFD, OTHER };
 
 static enum anonymous anonymous_kind(long fd)
 {
@@ -216,6 +217,7 @@ static enum anonymous anonymous_kind(long fd)
     return dh_text_equal(name, "[eventfd]")     ? EVENTFD
            : dh_text_equal(name, "[timerfd]")   ? TIMERFD
            : dh_text_equal(name, "[eventpoll]") ? EPOLL
+           : dh_text_equal(name, "[signalfd]")  ? SIGNALFD
                                                 : OTHER;
 }
 
@@ -228,6 +230,8 @@ static void take_anonymous(long fd)
         take_timerfd(fd);
     else if (kind == EPOLL)
         dh_epoll_take_over(fd, flags_of(fd));
+    else if (kind == SIGNALFD)
+        dh_signalfd_take_over(fd, number_of(about(fd), "sigmask:", 16), flags_of(fd));
 }
 
 static bool is_terminal(long fd)
