@@ -18,6 +18,7 @@ bool dh_io_step(const struct dh_io *io)
         .second = (uint64_t)(io->fd + 1)};
     t->deadline = timed ? dh_engine->now_ns + (uint64_t)io->timeout_ns : DH_NEVER;
     dh_engine->alternatives[t->index] = io->alternatives;
+    t->io_outside = io->outside;
     if (dh_engine_park(&s) == 0)
         return true;
     uint64_t due = io->due ? io->due(t) : DH_NEVER;
@@ -56,9 +57,8 @@ bool dh_io_was_interrupted(void)
     return is_signalled(dh_engine_self());
 }
 
-void dh_io_executed_on(const void *object, int fd)
+void dh_io_executed_on(int fd)
 {
-    dh_engine->executed.object = (uint64_t)(uintptr_t)object;
     dh_engine->executed.second = (uint64_t)(fd + 1);
 }
 
