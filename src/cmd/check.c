@@ -251,8 +251,7 @@ static int check_program(struct task *t)
     dh_stage_watch_signals();
     static const int codes[] = {
         [DH_STAGE_DONE] = DH_EXIT_OK, [DH_STAGE_USAGE] = DH_EXIT_USAGE, [DH_STAGE_FAILED] = DH_EXIT_FAILURE};
-    int code = c->is_searchable ? codes[dh_check_chain(c)]
-                                : dh_check_script(c, t->parsed, t->format, t->suspected);
+    int code = c->is_searchable ? codes[dh_check_chain(c)] : dh_check_script(c, t->parsed, t->format, t->suspected);
     code = c->is_searchable && code == DH_EXIT_OK ? report(t) : code;
     dh_stage_state_free(c->state);
     return code;

@@ -17,6 +17,7 @@
 struct script {
     struct dh_check *c;
     const struct dh_parsed *parsed;
+    const char *argv0; /* as the user called it */
     struct dh_subject_records records;
     DH_VEC(struct dh_check_part) parts; /* of those with threads, in the order of their turns */
     DH_VEC(const struct dh_subject_record *) of_part;
@@ -87,8 +88,8 @@ static void run_part(struct script *s, size_t i, uint64_t budget_ns)
     struct dh_str out = {0};
     struct dh_check_part *p = &s->parts.at[i];
     const struct dh_subject_record *r = s->of_part.at[i];
-    fprintf(stderr, "check: %zu of %zu: %s%s%s\n", i + 1, s->parts.n, p->words,
-            r->note[0] ? "  without input: " : "", r->note);
+    fprintf(stderr, "check: %zu of %zu: %s%s%s\n", i + 1, s->parts.n, p->words, r->note[0] ? "  without input: " : "",
+            r->note);
     int code = dh_subject_run(s->parsed, &dh_command_check, r, budget_ns, &out);
     if (out.n && out.at[out.n - 1] == '\n')
         out.at[--out.n] = 0;
@@ -166,14 +167,27 @@ static int report(struct script *s, const struct dh_report_format *format, bool 
 
 /* ---- all of it ---- */
 
+static void say_nothing(const char *stage, uint64_t took_ns, const char *said)
+{
+    (void)stage, (void)took_ns, (void)said;
+}
+
+/* Its output stands for itself: the stages that are told are those of its parts. */
+static enum dh_stage_result run_script(struct dh_check *c)
+{
+    struct dh_check_host host = *c->host;
+    host.ended = say_nothing;
+    c->host = &host;
+    dh_runtime_option_add("exitcode", "0"); /* that of a finding would change the script's way */
+    return dh_check_chain(c);
+}
+
 static int check_subjects(struct script *s, const struct dh_report_format *format, bool suspected)
 {
     struct dh_err err = {0};
     struct dh_found seen;
-    if (!s->records.at.n) {
-        dh_notice("check: %s started no program that is built with 'deadheat cc'", s->c->argv[0]);
-        return DH_EXIT_FAILURE;
-    }
+    if (!s->records.at.n)
+        return dh_no_subjects("check", s->argv0);
     if (!find_all(s->c, &seen, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
     add_parts(s, &seen);
@@ -192,8 +206,10 @@ int dh_check_script(struct dh_check *c, const struct dh_parsed *p, const struct 
     char *folder = dh_subject_records_begin(&err);
     if (!folder)
         return dh_fail(&err, DH_EXIT_FAILURE);
-    dh_runtime_option_add("exitcode", "0"); /* that of a finding would change the script's way */
-    int code = codes[dh_check_chain(c)];
+    char **words;
+    dh_operands(p, &words);
+    s.argv0 = words[0];
+    int code = codes[run_script(c)];
     bool ok = dh_subjects_read(p, folder, &s.records, &err);
     if (code == DH_EXIT_OK)
         code = ok ? check_subjects(&s, format, suspected) : dh_fail(&err, DH_EXIT_FAILURE);

@@ -8,6 +8,7 @@
 #include "prove/engine_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ int dh_subject_run(const struct dh_parsed *p, const struct dh_command *c, const 
 
 /* ---- a script ---- */
 
-/* Its output is not the command's. */
+/* Its output is not the command's; what it complains of is shown. */
 static bool run_script(char **argv, struct dh_err *err)
 {
     char *file = dh_program_find(argv[0]);
@@ -121,7 +122,9 @@ static bool run_script(char **argv, struct dh_err *err)
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        dup2(STDERR_FILENO, STDOUT_FILENO);
+        int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (nothing >= 0)
+            dup2(nothing, STDOUT_FILENO);
         dh_runtime_option_add("detect", "none"); /* a finding's exit code would change the script's way */
         execv(file, argv);
         _exit(127);
@@ -136,10 +139,22 @@ bool dh_subjects_read(const struct dh_parsed *p, const char *folder, struct dh_s
 {
     const char *db = dh_option_get(p, "db");
     char *inputs = dh_format("%.*sinputs", (int)(dh_basename(db) - db), db);
-    bool ok = dh_subject_records_end(folder, out, err) &&
-              dh_subject_records_keep_inputs(out, folder, inputs, err);
+    bool ok = dh_subject_records_end(folder, out, err) && dh_subject_records_keep_inputs(out, folder, inputs, err);
     free(inputs);
     return ok;
+}
+
+/* Who names a file that is a program means that program; make and the like, and scripts, could have started one. */
+int dh_no_subjects(const char *command, const char *called)
+{
+    char *file = dh_program_find(called);
+    bool is_program = strchr(called, '/') && file && dh_launch_is_binary(file);
+    free(file);
+    if (is_program)
+        dh_notice("%s: %s is not built with 'deadheat cc', and started no program that is", command, called);
+    else
+        dh_notice("%s: %s started no program that is built with 'deadheat cc'", command, called);
+    return is_program ? DH_EXIT_USAGE : DH_EXIT_FAILURE;
 }
 
 static void say_subjects(const char *command, const char *script, const struct dh_subject_records *r)
@@ -148,8 +163,8 @@ static void say_subjects(const char *command, const char *script, const struct d
               r->at.n, r->at.n == 1 ? "" : "s", r->with_threads);
     for (size_t i = 0; i < r->at.n; i++) {
         char *words = dh_subject_record_words(&r->at.at[i]);
-        dh_notice("  %s%s%s%s", words, r->at.at[i].threads ? "" : "  (no threads)", r->at.at[i].note[0] ? "  without input: " : "",
-                  r->at.at[i].note);
+        dh_notice("  %s%s%s%s", words, r->at.at[i].threads ? "" : "  (no threads)",
+                  r->at.at[i].note[0] ? "  without input: " : "", r->at.at[i].note);
         free(words);
     }
 }
@@ -194,13 +209,9 @@ int dh_command_on_subjects(const struct dh_parsed *p, const struct dh_command *c
         free(folder);
         return dh_fail(&err, DH_EXIT_FAILURE);
     }
-    int code = DH_EXIT_FAILURE;
-    if (!r.at.n)
-        dh_notice("%s: %s started no program that is built with 'deadheat cc'", c->name, argv[0]);
-    else
-        say_subjects(c->name, argv[0], &r);
     if (r.at.n)
-        code = r.with_threads ? run_subjects(p, c, &r) : DH_EXIT_USAGE;
+        say_subjects(c->name, argv[0], &r);
+    int code = !r.at.n ? dh_no_subjects(c->name, argv[0]) : r.with_threads ? run_subjects(p, c, &r) : DH_EXIT_USAGE;
     dh_subject_records_release(&r);
     dh_remove_tree(folder);
     free(folder);

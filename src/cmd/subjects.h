@@ -17,6 +17,9 @@ bool dh_is_script(const char *program);
 bool dh_subjects_read(const struct dh_parsed *p, const char *folder, struct dh_subject_records *out,
                       struct dh_err *err);
 
+/* There was none: prints the line and answers the exit code. */
+int dh_no_subjects(const char *command, const char *called);
+
 /* For prove, classify and heal: runs the script once, says what the subjects are, runs the command for those that make
  * threads, which share --budget. Answers the exit code. */
 int dh_command_on_subjects(const struct dh_parsed *p, const struct dh_command *c);

@@ -69,6 +69,11 @@ static bool is_elf(const char *path)
     return elf;
 }
 
+bool dh_launch_is_binary(const char *file)
+{
+    return is_elf(file);
+}
+
 bool dh_launch_is_ours(const char *file)
 {
     return is_elf(file) && dh_container_present(file);

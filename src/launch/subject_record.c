@@ -55,7 +55,8 @@ static bool copy_pipe(const char *to)
     if (!(in.revents & POLLHUP) || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return false;
     fcntl(ends[1], F_SETPIPE_SZ, PIPE_MOST);
-    ssize_t n = tee(STDIN_FILENO, ends[1], PIPE_MOST, SPLICE_F_NONBLOCK), got = n > 0 ? read(ends[0], block, PIPE_MOST) : 0;
+    ssize_t n = tee(STDIN_FILENO, ends[1], PIPE_MOST, SPLICE_F_NONBLOCK),
+            got = n > 0 ? read(ends[0], block, PIPE_MOST) : 0;
     close(ends[0]);
     close(ends[1]);
     struct dh_err ignored = {0};

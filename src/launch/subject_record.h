@@ -14,10 +14,10 @@
 
 struct dh_subject_record {
     char *program, *folder;
-    char *input;   /* file of its standard input, or "": none */
-    char *note;    /* why its input is not known, or "" */
-    bool threads;  /* it, or a child that it forked, made threads */
-    unsigned runs; /* how often it was started like this */
+    char *input;                      /* file of its standard input, or "": none */
+    char *note;                       /* why its input is not known, or "" */
+    bool threads;                     /* it, or a child that it forked, made threads */
+    unsigned runs;                    /* how often it was started like this */
     DH_VEC(char *) argv, environment; /* end with NULL */
 };
 

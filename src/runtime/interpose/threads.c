@@ -1,11 +1,11 @@
 /* Stands before libc's thread functions, for the program, its libraries and libstdc++ alike. C11 threads are
  * interposed too: libc calls its own pthread functions inside them directly. */
 #include "runtime/core/threads.h"
-#include "runtime/core/variant.h"
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
 #include "runtime/core/modules.h"
 #include "runtime/core/unwind.h"
+#include "runtime/core/variant.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/platform/alloc.h"
 #include "runtime/platform/bytes.h"
