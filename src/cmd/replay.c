@@ -88,14 +88,19 @@ static void print_order(const struct replaying *r, unsigned first, const struct 
     }
 }
 
+static unsigned for_real(const struct replaying *r)
+{
+    return r->run.for_real ? DH_REPLAY_FOR_REAL : 0;
+}
+
 static bool run_order(struct replaying *r, unsigned first, struct dh_replayed *out, struct dh_err *err)
 {
     struct dh_schedule s = dh_resolved_witness_schedule(&r->run.plot);
     struct dh_engine_decision *d = extended(r, first);
     s.decisions = d;
     s.n += 2;
-    bool ok = dh_replay(&r->run.subject.start, &s, DH_REPLAY_CAPTURE | DH_REPLAY_GO_ON | DH_REPLAY_NO_RACES,
-                        DH_REPLAY_PATIENCE_NS, out, err);
+    unsigned how = DH_REPLAY_CAPTURE | DH_REPLAY_GO_ON | DH_REPLAY_NO_RACES | for_real(r);
+    bool ok = dh_replay(&r->run.subject.start, &s, how, DH_REPLAY_PATIENCE_NS, out, err);
     free(d);
     return ok;
 }
@@ -182,8 +187,8 @@ static int debug(struct replaying *r)
         return DH_EXIT_FAILURE;
     }
     r->run.subject.start.through = words;
-    if (!dh_replay(&r->run.subject.start, &s, DH_REPLAY_TRAP | DH_REPLAY_GO_ON | DH_REPLAY_SHOW, UINT64_MAX / 2, &how,
-                   &err))
+    if (!dh_replay(&r->run.subject.start, &s, DH_REPLAY_TRAP | DH_REPLAY_GO_ON | DH_REPLAY_SHOW | for_real(r),
+                   UINT64_MAX / 2, &how, &err))
         code = dh_fail(&err, DH_EXIT_FAILURE);
     dh_replayed_release(&how);
     free(gdb);
@@ -260,6 +265,7 @@ static int replay_with(const struct dh_parsed *p)
         dh_notice("replay: name a witness: deadheat replay FILE" DH_WITNESS_SUFFIX " [-- PROG]");
     else if (read_times(&r)) {
         r.path = operands[0];
+        r.run.for_real = dh_option_given(p, "for-real");
         if (read_witness(&r, &code) && are_arguments_same(&r, operands, n))
             code = replay_program(&r, n > 1 ? operands[1] : NULL);
     }
@@ -276,6 +282,8 @@ static const struct dh_option options[] = {
     {"times", DH_OPTION_STRING, "N", "1", "run it so often"},
     {"gdb", DH_OPTION_FLAG, NULL, NULL,
      "run it in gdb, which stops where the witness ends: all threads, stacks and variables as they are then"},
+    {"for-real", DH_OPTION_FLAG, NULL, NULL,
+     "let it change files, sockets and other processes; else it works on copies in memory, as when it was found"},
     {"trust", DH_OPTION_FLAG, NULL, NULL, "run a witness that was made elsewhere"},
     {"whole", DH_OPTION_FLAG, NULL, NULL, "show a long interleaving whole"},
     {"quiet", DH_OPTION_FLAG, NULL, NULL, "print nothing: the exit status says it"},

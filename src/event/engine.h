@@ -9,7 +9,8 @@
  *   found: records, one after the other
  *
  * Explore: every thread is a coroutine; one process goes through schedule after schedule. Replay: threads are the
- * kernel's, one runs at a time; the prefix is followed once, with the program's output and files its own. */
+ * kernel's, one runs at a time; the prefix is followed once, with the program's output its own. Files and descriptors
+ * are those of the search, in memory, unless FOR_REAL says otherwise. */
 #ifndef DH_EVENT_ENGINE_H
 #define DH_EVENT_ENGINE_H
 
@@ -77,7 +78,8 @@ enum dh_engine_flag {
     DH_ENGINE_COLLECT = 1 << 14,      /* exit statuses and outputs are added to `outcomes` */
     DH_ENGINE_JUDGE = 1 << 15,        /* and compared: what they do not have is an end of its own, WRONG */
     DH_ENGINE_SYSTEMATIC = 1 << 16,   /* the strategy chooses among the values of a load, not the heuristic */
-    DH_ENGINE_INLINE = 1 << 17, /* loads at adversarial places that are not visible are served, too: not replayed */
+    DH_ENGINE_INLINE = 1 << 17,   /* loads at adversarial places that are not visible are served, too: not replayed */
+    DH_ENGINE_FOR_REAL = 1 << 18, /* kernel threads: files, descriptors and signals are the kernel's, not modelled */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */

@@ -89,7 +89,8 @@ static unsigned flags_of(const struct dh_witness_run *r)
 {
     enum dh_engine_end end = r->plot.end->kind;
     bool no_races = end != DH_ENGINE_RACE && (r->plot.model[0] || end == DH_ENGINE_WRONG);
-    return (r->is_healed ? DH_REPLAY_LOOSE : 0) | (no_races ? DH_REPLAY_NO_RACES : 0);
+    return (r->is_healed ? DH_REPLAY_LOOSE : 0) | (no_races ? DH_REPLAY_NO_RACES : 0) |
+           (r->for_real ? DH_REPLAY_FOR_REAL : 0);
 }
 
 bool dh_witness_run_once(struct dh_witness_run *r, bool *same, struct dh_str *why, struct dh_err *err)

@@ -13,6 +13,7 @@ struct dh_witness_run {
     struct dh_resolved_witness plot;
     DH_VEC(char *) argv, environment; /* end with NULL; strings are the witness's and the caller's */
     bool is_healed;                   /* the program runs under a policy */
+    bool for_real;                    /* its files and descriptors are the kernel's, not those of the search */
     bool has_witness, has_subject;
 };
 

@@ -33,6 +33,7 @@ static struct dh_engine_request work_of(const struct dh_schedule *s, unsigned ho
     w.job.flags |= how & DH_REPLAY_NO_RACES ? DH_ENGINE_NO_RACES : 0;
     w.job.flags |= how & DH_REPLAY_LOOSE ? DH_ENGINE_LOOSE | DH_ENGINE_NO_RACES : 0;
     w.job.flags |= how & DH_REPLAY_TRAP ? DH_ENGINE_TRAP : 0;
+    w.job.flags |= how & DH_REPLAY_FOR_REAL ? DH_ENGINE_FOR_REAL : 0;
     if (how & DH_REPLAY_LOOSE)
         w.job.depth_max = 4 * s->n + LOOSE_DEPTH;
     if (how & DH_REPLAY_TRAP)

@@ -33,8 +33,9 @@ enum {
     DH_REPLAY_SHOW = 2,
     DH_REPLAY_GO_ON = 4,
     DH_REPLAY_NO_RACES = 8,
-    DH_REPLAY_LOOSE = 32, /* decisions that do not fit are left out, to the end of the program */
-    DH_REPLAY_TRAP = 16,  /* SIGTRAP at the end of the schedule, for a debugger */
+    DH_REPLAY_LOOSE = 32,    /* decisions that do not fit are left out, to the end of the program */
+    DH_REPLAY_TRAP = 16,     /* SIGTRAP at the end of the schedule, for a debugger */
+    DH_REPLAY_FOR_REAL = 64, /* files and descriptors are the kernel's */
 };
 
 /* False when the process could not be started. `out` is released by the caller. */

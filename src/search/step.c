@@ -16,7 +16,7 @@ enum touch {
     SYNC = 1 << 1,    /* a synchronisation object at object */
     SECOND = 1 << 2,  /* one at second, if that is not 0 */
     THREAD = 1 << 3,  /* thread `object` */
-    FILES = 1 << 4,   /* files and other processes */
+    IO = 1 << 4,      /* descriptors, files and other processes (enum dh_io_touch) */
     THREADS = 1 << 5, /* the index of the next thread */
     ALL = 1 << 6,     /* everything */
     FREES = 1 << 7,   /* bytes at object, and any object among them */
@@ -47,7 +47,7 @@ static const uint16_t touches[DH_STEP_COUNT] = {
     [DH_STEP_FUTEX_WAIT] = SYNC | MEMORY,
     [DH_STEP_FUTEX_WAKE] = SYNC,
     [DH_STEP_FREE] = FREES,
-    [DH_STEP_IO] = FILES,
+    [DH_STEP_IO] = IO,
     [DH_STEP_INIT] = SYNC,
     [DH_STEP_DESTROY] = SYNC,
     [DH_STEP_DRAIN] = MEMORY | BUFFER,
@@ -198,6 +198,34 @@ static bool depend_in_buffer(const struct dh_step *a, const struct dh_step *b)
     return is_store_of(a, b) || is_store_of(b, a);
 }
 
+/* ---- descriptors ---- */
+
+/* Nothing is known of what it touches. */
+static bool is_any_io(const struct dh_step *s)
+{
+    return !s->object && !s->second && !s->order;
+}
+
+static bool changes_io(const struct dh_step *s)
+{
+    return is_any_io(s) || s->order & (DH_IO_NUMBERS | DH_IO_CHANGES) ||
+           (s->object && !(s->flags & (DH_STEP_SHARED | DH_STEP_FAILED)));
+}
+
+static bool depend_by_io(const struct dh_step *a, const struct dh_step *b)
+{
+    enum { COMMUTES = DH_STEP_SHARED | DH_STEP_FAILED };
+    unsigned either = a->order | b->order, both = a->order & b->order;
+    if (is_any_io(a) || is_any_io(b) || both & DH_IO_NUMBERS)
+        return true;
+    if (either & DH_IO_NUMBERS && a->second && a->second == b->second)
+        return true;
+    if ((a->order & DH_IO_CHANGES && b->order & DH_IO_WATCHES) ||
+        (b->order & DH_IO_CHANGES && a->order & DH_IO_WATCHES))
+        return true;
+    return a->object && a->object == b->object && !(a->flags & COMMUTES && b->flags & COMMUTES);
+}
+
 bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b)
 {
     unsigned of_a = touched(a), of_b = touched(b);
@@ -207,7 +235,7 @@ bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b)
         return false;
     if (of_a & of_b & THREAD && a->object == b->object)
         return true;
-    if (of_a & of_b & (FILES | THREADS))
+    if (of_a & of_b & THREADS || (of_a & of_b & IO && depend_by_io(a, b)))
         return true;
     if (of_a & of_b & SYNC && depend_at(a, b, a->object))
         return true;
@@ -227,7 +255,11 @@ bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b)
 enum { GRANULE_SHIFT = 3 };
 #define KEY_THREAD ((uint64_t)1 << 63)
 #define KEY_THREADS ((uint64_t)1 << 62)
-#define KEY_FILES ((uint64_t)1 << 61)
+#define KEY_IO ((uint64_t)1 << 61)
+#define KEY_NUMBER (KEY_IO | (uint64_t)1 << 56)
+#define KEY_NUMBERS (KEY_IO | (uint64_t)2 << 56)
+#define KEY_READY (KEY_IO | (uint64_t)3 << 56)
+#define KEY_OBJECT_MASK (((uint64_t)1 << 56) - 1)
 #define KEY_BUFFER ((uint64_t)1 << 60)
 
 static unsigned add_bytes(uint64_t *keys, unsigned n, struct bytes b)
@@ -240,11 +272,29 @@ static unsigned add_bytes(uint64_t *keys, unsigned n, struct bytes b)
     return n;
 }
 
+static unsigned io_keys(const struct dh_step *s, uint64_t *keys)
+{
+    unsigned n = 0;
+    if (is_any_io(s))
+        return DH_STEP_WIDE;
+    if (s->object)
+        keys[n++] = KEY_IO | (s->object & KEY_OBJECT_MASK);
+    if (s->second)
+        keys[n++] = KEY_NUMBER | (s->second & KEY_OBJECT_MASK);
+    if (s->order & DH_IO_NUMBERS)
+        keys[n++] = KEY_NUMBERS;
+    if (s->order & (DH_IO_CHANGES | DH_IO_WATCHES))
+        keys[n++] = KEY_READY;
+    return n;
+}
+
 unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS])
 {
     unsigned t = touched(s), n = 0;
     if (t & ALL)
         return DH_STEP_WIDE;
+    if (t & IO)
+        return io_keys(s, keys);
     if (t & (MEMORY | FREES) || is_buffered_store(s))
         n = add_bytes(keys, n, to(s));
     if (t & MEMORY && has_source(s))
@@ -259,8 +309,6 @@ unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS])
         keys[n++] = KEY_THREAD | s->object;
     if (t & THREADS)
         keys[n++] = KEY_THREADS;
-    if (t & FILES)
-        keys[n++] = KEY_FILES;
     if (t & BUFFER)
         keys[n++] = KEY_BUFFER | dh_step_buffer_number(s);
     return n;
@@ -269,7 +317,9 @@ unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS])
 bool dh_step_changes(const struct dh_step *s)
 {
     unsigned t = touched(s);
-    if (t & (ALL | FREES | THREAD | THREADS | FILES | SECOND | BUFFER))
+    if (t & IO)
+        return changes_io(s);
+    if (t & (ALL | FREES | THREAD | THREADS | SECOND | BUFFER))
         return true;
     if (t & SYNC && !(s->flags & DH_STEP_FAILED))
         return true;
@@ -281,6 +331,18 @@ static bool covers(struct bytes a, struct bytes b)
     return b.at - a.at < a.size && b.at + b.size - a.at <= a.size;
 }
 
+/* With such a key `early` depends on every step that has it. */
+static bool hides_io(const struct dh_step *early, uint64_t key)
+{
+    if (touched(early) != IO)
+        return false;
+    if (key == KEY_NUMBERS)
+        return true;
+    if (early->order & DH_IO_NUMBERS && key == (KEY_NUMBER | (early->second & KEY_OBJECT_MASK)))
+        return true;
+    return key == (KEY_IO | (early->object & KEY_OBJECT_MASK)) && !(early->flags & (DH_STEP_SHARED | DH_STEP_FAILED));
+}
+
 bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint64_t key)
 {
     unsigned t = touched(late);
@@ -289,7 +351,9 @@ bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint
     if (t == MEMORY)
         return touched(early) & MEMORY && !(touched(early) & SYNC) && writes(early) && !has_source(late) &&
                covers(to(early), to(late));
-    if (key & (KEY_THREAD | KEY_THREADS | KEY_FILES))
+    if (t & IO)
+        return hides_io(early, key);
+    if (key & (KEY_THREAD | KEY_THREADS))
         return true; /* all with such a key depend on each other */
     if (!(t & SYNC) || t & MEMORY || early->kind == DH_STEP_SEM_POST)
         return false;

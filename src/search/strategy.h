@@ -56,6 +56,14 @@ static inline uint32_t dh_step_buffer_number(const struct dh_step *s)
 /* `order` of a drain: how many store barriers were before the store, and whether it comes after all before it. */
 enum { DH_DRAIN_GROUP = 0x7F, DH_DRAIN_LAST = 0x80 };
 
+/* `order` of a step IO, whose `object` is what it works on (SHARED: without changing it), and `second` the number of
+ * the descriptor it names, plus 1. With none of the three it may touch anything. */
+enum dh_io_touch {
+    DH_IO_NUMBERS = 1 << 0, /* changes which numbers are open: `second`, or the lowest free one */
+    DH_IO_CHANGES = 1 << 1, /* may change whether a descriptor is ready, */
+    DH_IO_WATCHES = 1 << 2, /* and depends on that of several */
+};
+
 /* A thread, or a store buffer's drain, at a decision. Alternative 0 can be chosen if `enabled`, the others, 1 ..
  * alternatives-1, always: a thread that waits and may time out is not enabled and has two alternatives. Waiters that a
  * signal may wake are numbered by thread index, not in the order of waiting. */

@@ -41,8 +41,13 @@ static struct dh_step by_chance(void)
                                      DH_STEP_BUFFERED | DH_STEP_WRITES,
                                      DH_STEP_TRY,
                                      DH_STEP_TIMED};
-    return step(pick(DH_STEP_COUNT), flags[pick(sizeof flags / sizeof *flags)], place(), pick(3) ? place() : 0,
-                pick(2) ? 1u << pick(4) : pick(80));
+    struct dh_step s = step(pick(DH_STEP_COUNT), flags[pick(sizeof flags / sizeof *flags)], place(),
+                            pick(3) ? place() : 0, pick(2) ? 1u << pick(4) : pick(80));
+    if (s.kind == DH_STEP_IO && pick(4)) {
+        s.order = (uint8_t)pick(8);
+        s.object = pick(3) ? s.object : 0;
+    }
+    return s;
 }
 
 static bool share_key(const struct dh_step *a, const struct dh_step *b)
@@ -154,8 +159,42 @@ static void synchronisation(void **state)
     depends(false, step(DH_STEP_END, 0, 1, 0, 0), step(DH_STEP_JOIN, 0, 2, 0, 0));
     depends(true, step(DH_STEP_FREE, 0, X - 8, 0, 64), lock);
     depends(true, step(DH_STEP_DESTROY, 0, X, 0, 0), lock);
-    depends(true, step(DH_STEP_IO, 0, 1, 0, 0), step(DH_STEP_IO, 0, 2, 0, 0));
     depends(true, step(DH_STEP_EXIT, 0, 0, 0, 0), step(DH_STEP_YIELD, 0, 0, 0, 0));
+}
+
+static struct dh_step io(unsigned flags, unsigned touch, uint64_t object, uint64_t number)
+{
+    struct dh_step s = step(DH_STEP_IO, flags, object, number, 0);
+    s.order = (uint8_t)touch;
+    return s;
+}
+
+/* Two channels, at the numbers 3 and 4; waiting for several; what may touch anything. */
+static void descriptors(void **state)
+{
+    (void)state;
+    struct dh_step write = io(DH_STEP_WRITES, DH_IO_CHANGES, X, 4), other = io(DH_STEP_WRITES, DH_IO_CHANGES, Y, 5);
+    struct dh_step look = io(DH_STEP_SHARED, 0, X, 4), vain = io(DH_STEP_FAILED, 0, X, 4);
+    struct dh_step watch = io(DH_STEP_SHARED, DH_IO_WATCHES, 0, 0), any = io(0, 0, 0, 0);
+    struct dh_step open = io(0, DH_IO_NUMBERS, 0, 0), close = io(0, DH_IO_NUMBERS | DH_IO_CHANGES, X, 4);
+    depends(true, write, write);
+    depends(false, write, other);
+    depends(true, write, look);
+    depends(true, write, vain);
+    depends(false, look, vain);
+    depends(true, write, watch);
+    depends(false, watch, watch);
+    depends(false, look, watch);
+    depends(true, any, write);
+    depends(true, any, watch);
+    depends(false, any, step(DH_STEP_LOCK, 0, X, 0, 0));
+    depends(true, open, open);
+    depends(true, open, close);
+    depends(false, open, write);
+    depends(true, close, watch);
+    depends(false, close, other);
+    depends(true, close, io(DH_STEP_SHARED, 0, Y, 4)); /* another object at that number */
+    depends(false, io(DH_STEP_SHARED, 0, X, 4), io(DH_STEP_SHARED, 0, Y, 4));
 }
 
 /* A store of buffer 1 at X, and its drain; stores behind a store barrier, and after it without one. */
@@ -239,6 +278,7 @@ int main(void)
         cmocka_unit_test(what_strategies_rely_on),
         cmocka_unit_test(accesses),
         cmocka_unit_test(synchronisation),
+        cmocka_unit_test(descriptors),
         cmocka_unit_test(buffers),
         cmocka_unit_test(targets),
         cmocka_unit_test(names),

@@ -15,6 +15,7 @@
 #include "runtime/engine/replay_strategy.h"
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
+#include "runtime/engine/system/description.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
@@ -145,7 +146,7 @@ void dh_engine_start(void)
     e->alternatives = dh_keep_alloc(sizeof *e->alternatives * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
     if (!e->tasks || !e->actors || !e->alternatives || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
-        !dh_undo_init() || !dh_files_init() || !dh_quarantine_init() || !dh_commands_init() ||
+        !dh_undo_init() || !dh_files_init() || !dh_descriptions_init() || !dh_quarantine_init() || !dh_commands_init() ||
         !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
@@ -308,6 +309,8 @@ void dh_engine_begin(const struct dh_step *create)
     start_strategy(e);
     dh_virtual_time_at_snapshot();
     dh_mappings_begin();
+    if (!(e->flags & DH_ENGINE_FOR_REAL))
+        dh_descriptions_begin();
     if (!dh_signals_begin())
         dh_engine_cannot("signal handlers cannot be installed");
     if (!dh_syscalls_begin())

@@ -2,7 +2,7 @@
 #include "runtime/engine/primitives/futex.h"
 
 #include "runtime/engine/primitives/primitives.h"
-#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/time.h"
 
 #include <errno.h>
@@ -73,23 +73,15 @@ static long requeue(const uint32_t *at, const long a[6], bool compares)
     return wake(at, INT_MAX);
 }
 
-bool dh_futex(const long a[6], long *result)
+long dh_futex(long number, const long a[6])
 {
     const uint32_t *at = (const uint32_t *)a[0];
-    int op = (int)a[1];
-    switch (op & FUTEX_CMD_MASK) {
-    case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-        *result = wait(at, (uint32_t)a[2], op, (const struct timespec *)a[3]);
-        return true;
-    case FUTEX_WAKE:
-    case FUTEX_WAKE_BITSET:
-        *result = wake(at, (uint32_t)a[2]);
-        return true;
-    case FUTEX_REQUEUE:
-    case FUTEX_CMP_REQUEUE:
-        *result = requeue(at, a, (op & FUTEX_CMD_MASK) == FUTEX_CMP_REQUEUE);
-        return true;
-    }
-    return false;
+    int op = (int)a[1], command = op & FUTEX_CMD_MASK;
+    if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET)
+        return wait(at, (uint32_t)a[2], op, (const struct timespec *)a[3]);
+    if (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET)
+        return wake(at, (uint32_t)a[2]);
+    if (command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE)
+        return requeue(at, a, command == FUTEX_CMP_REQUEUE);
+    return dh_syscalls_pass_through(number, a);
 }

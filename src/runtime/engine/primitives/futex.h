@@ -2,9 +2,7 @@
 #ifndef DH_RUNTIME_ENGINE_PRIMITIVES_FUTEX_H
 #define DH_RUNTIME_ENGINE_PRIMITIVES_FUTEX_H
 
-#include <stdbool.h>
-
-/* Of the current task; false: the operation is not modelled. */
-bool dh_futex(const long arguments[6], long *result);
+/* Of the current task; what is not modelled goes to the kernel. */
+long dh_futex(long number, const long a[6]);
 
 #endif

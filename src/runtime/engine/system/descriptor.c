@@ -1,114 +1,313 @@
-/* Pipes, eventfds and sockets that were open at the snapshot: on first use in a schedule they are replaced by a copy
- * with the same content. */
+#include "runtime/engine/system/descriptor.h"
+
+#include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/file.h"
-
+#include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
-#include "runtime/engine/system/socket.h"
-#include "runtime/engine/system/undo.h"
+#include "runtime/engine/system/signal.h"
+#include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/bytes.h"
-#include "runtime/platform/print.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
 
-enum { SCANNED = 256, CONTENT = 1 << 16 };
+/* ---- pieces ---- */
 
-static bool get_status(long fd, struct stat *s)
+typedef void copy_piece(char *piece, char *other, size_t n);
+
+static void give(char *piece, char *other, size_t n)
 {
-    return dh_kernel_call(SYS_fstat, fd, (long)s, 0, 0, 0, 0) == 0;
+    dh_bytes_copy(piece, other, n);
 }
 
-static bool writes(long fd)
+static void take(char *piece, char *other, size_t n)
 {
-    return (dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0) & O_ACCMODE) != O_RDONLY;
+    dh_bytes_copy(other, piece, n);
 }
 
-static bool is_same(long fd, const struct stat *s)
+static void each_piece(const struct dh_transfer *t, size_t at, char *other, size_t n, copy_piece *copy)
 {
-    struct stat other;
-    return get_status(fd, &other) && other.st_ino == s->st_ino && other.st_dev == s->st_dev;
-}
-
-/* The reading end of the pipe in this process, or -1; `written`: it has a writing end, too. */
-static long reading_end(const struct stat *s, bool *written)
-{
-    long reader = -1;
-    *written = false;
-    for (long fd = 0; fd < SCANNED; fd++)
-        if (is_same(fd, s)) {
-            if (writes(fd))
-                *written = true;
-            else
-                reader = fd;
+    for (size_t i = 0; i < t->n && n; i++) {
+        size_t length = t->pieces[i].iov_len;
+        if (at >= length) {
+            at -= length;
+            continue;
         }
-    return reader;
+        size_t now = length - at < n ? length - at : n;
+        copy((char *)t->pieces[i].iov_base + at, other, now);
+        other += now;
+        n -= now;
+        at = 0;
+    }
 }
 
-static bool replace_by(long fd, long copy)
+void dh_transfer_give(const struct dh_transfer *t, size_t at, const void *from, size_t n)
 {
-    long flags = dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
-    if (!dh_files_preserve(fd) || dh_kernel_call(SYS_dup3, copy, fd, O_CLOEXEC, 0, 0, 0) < 0)
-        return false;
-    dh_kernel_call(SYS_fcntl, fd, F_SETFL, flags, 0, 0, 0);
-    return true;
+    each_piece(t, at, (char *)(uintptr_t)from, n, give);
 }
 
-static bool replace_pipe(const struct stat *s)
+void dh_transfer_take(const struct dh_transfer *t, size_t at, void *to, size_t n)
 {
-    bool written, ok = true;
-    int ends[2];
-    long reader = reading_end(s, &written);
-    if (reader < 0 || !written || dh_kernel_call(SYS_pipe2, (long)ends, O_CLOEXEC, 0, 0, 0, 0) < 0)
-        return false;
-    dh_kernel_call(SYS_tee, reader, ends[1], CONTENT, 2 /* SPLICE_F_NONBLOCK */, 0, 0);
-    for (long fd = 0; fd < SCANNED; fd++)
-        if (fd != ends[0] && fd != ends[1] && is_same(fd, s))
-            ok &= replace_by(fd, ends[writes(fd)]);
-    dh_kernel_call(SYS_close, ends[0], 0, 0, 0, 0, 0);
-    dh_kernel_call(SYS_close, ends[1], 0, 0, 0, 0, 0);
-    return ok;
+    each_piece(t, at, to, n, take);
 }
 
-/* "eventfd-count:  hex" in /proc; -1: no eventfd. */
-static long event_count(long fd)
+/* ---- moving bytes ---- */
+
+enum { FD, WRITES, SIZE, BLOCKS }; /* io_args of the task */
+
+static uint32_t when_movable(const struct dh_task *t)
 {
-    char path[40], text[512];
-    dh_print_text(path, sizeof path, "/proc/self/fdinfo/%d", (int)fd);
-    long info = dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    long n = info < 0 ? 0 : dh_kernel_call(SYS_read, info, (long)text, sizeof text - 1, 0, 0, 0), count = 0;
-    if (info >= 0)
-        dh_kernel_call(SYS_close, info, 0, 0, 0, 0, 0);
-    text[n > 0 ? n : 0] = 0;
-    const char *at = text, *value = NULL;
-    for (; *at && !value; at++)
-        value = dh_text_after(at, "eventfd-count:");
-    if (!value)
-        return -1;
-    while (*value == ' ')
-        value++;
-    for (; (*value >= '0' && *value <= '9') || (*value >= 'a' && *value <= 'f'); value++)
-        count = count * 16 + (*value <= '9' ? *value - '0' : *value - 'a' + 10);
-    return count;
+    const struct dh_description *d = dh_description_of(t->io_args[FD]);
+    uint32_t wanted = (t->io_args[WRITES] ? POLLOUT : POLLIN) | POLLERR | POLLHUP | POLLNVAL;
+    bool ready = !d || d->ops->poll(d, (size_t)t->io_args[SIZE]) & wanted;
+    if (d && t->io_args[BLOCKS] && !(d->flags & O_NONBLOCK))
+        return dh_io_alternatives(t, ready, t->io_args[WRITES] ? DH_NEVER : dh_description_due(d));
+    dh_engine->actors[t->index].yields = !ready && dh_task_step(t)->occurrence;
+    return 1;
 }
 
-static bool replace_event(long fd)
+static bool may_block(const struct dh_description *d, const struct dh_transfer *t)
 {
-    long count = event_count(fd);
-    long copy = count < 0 ? -1 : dh_kernel_call(SYS_eventfd2, count, O_CLOEXEC, 0, 0, 0, 0);
-    bool ok = copy >= 0 && replace_by(fd, copy);
-    if (copy >= 0)
-        dh_kernel_call(SYS_close, copy, 0, 0, 0, 0, 0);
-    return ok;
+    return !(d->flags & O_NONBLOCK) && !(t->flags & MSG_DONTWAIT);
 }
 
-bool dh_descriptors_replace(long fd)
+static uint64_t due_of_read(const struct dh_task *t)
 {
-    struct stat s;
-    if (dh_files_is_new((int)fd) || !get_status(fd, &s))
-        return true;
-    if (S_ISFIFO(s.st_mode))
-        return replace_pipe(&s);
-    if (S_ISREG(s.st_mode) || S_ISDIR(s.st_mode) || S_ISCHR(s.st_mode))
-        return true;
-    return S_ISSOCK(s.st_mode) ? dh_sockets_make_local(fd) : replace_event(fd);
+    return dh_description_due(dh_description_of(t->io_args[FD]));
+}
+
+/* False: it timed out. */
+static bool await_move(const struct dh_description *d, long fd, const struct dh_transfer *t, bool writes)
+{
+    struct dh_task *self = dh_engine_self();
+    bool blocks = may_block(d, t);
+    uint64_t limit = writes ? d->send_timeout_ns : d->receive_timeout_ns;
+    self->io_args[FD] = fd;
+    self->io_args[WRITES] = writes;
+    self->io_args[SIZE] = (long)(t->size - t->done);
+    self->io_args[BLOCKS] = blocks;
+    struct dh_io io = {.object = d->object,
+                       .fd = (int)fd,
+                       .flags = (uint16_t)((writes ? DH_STEP_WRITES : DH_STEP_READS) | (blocks ? 0 : DH_STEP_TRY)),
+                       .touch = DH_IO_CHANGES,
+                       .alternatives = when_movable,
+                       .timeout_ns = blocks ? (int64_t)limit : 0,
+                       .due = writes ? NULL : due_of_read};
+    return dh_io_step(&io) || !dh_io_timed_out();
+}
+
+static void broken_pipe(const struct dh_transfer *t)
+{
+    if (!(t->flags & MSG_NOSIGNAL))
+        dh_signals_raise(dh_engine_self(), SIGPIPE);
+}
+
+/* What was moved so far counts more than what stopped it. */
+static long moved(const struct dh_transfer *t, long result)
+{
+    return t->done ? (long)t->done : result;
+}
+
+/* Does the call go on after so much? */
+static bool wants_more(const struct dh_description *d, const struct dh_transfer *t, bool writes)
+{
+    return t->done < t->size && may_block(d, t) && (writes || t->flags & MSG_WAITALL);
+}
+
+static bool is_open_for(const struct dh_description *d, bool writes)
+{
+    return (d->flags & O_ACCMODE) != (writes ? O_RDONLY : O_WRONLY);
+}
+
+long dh_descriptor_move(long fd, struct dh_transfer *t, bool writes)
+{
+    for (;;) {
+        struct dh_description *d = dh_description_of(fd);
+        if (!d)
+            return moved(t, -EBADF);
+        long (*perform)(struct dh_description *, const struct dh_transfer *) = writes ? d->ops->write : d->ops->read;
+        if (!perform)
+            return is_open_for(d, writes) ? -EINVAL : -EBADF;
+        if (!await_move(d, fd, t, writes))
+            return moved(t, -EAGAIN);
+        if (dh_description_of(fd) != d) { /* closed meanwhile, perhaps opened again */
+            dh_io_failed();
+            continue;
+        }
+        long result = perform(d, t);
+        if (result < 0)
+            dh_io_failed();
+        if (result == -EPIPE)
+            broken_pipe(t);
+        if (result == -EAGAIN && may_block(d, t)) {
+            if (dh_io_was_interrupted())
+                return moved(t, -EINTR);
+            continue;
+        }
+        if (result <= 0)
+            return moved(t, result);
+        t->done += (size_t)result;
+        if (!wants_more(d, t, writes))
+            return (long)t->done;
+    }
+}
+
+static size_t size_of(const struct iovec *pieces, size_t n)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        size += pieces[i].iov_len;
+    return size;
+}
+
+/* The arguments of a call as one transfer; `piece` and `message` are room for it. */
+static struct dh_transfer transfer_of(long number, const long a[6], struct iovec *piece, struct msghdr *message)
+{
+    struct dh_transfer t = {.pieces = piece, .n = 1};
+    *piece = (struct iovec){(void *)a[1], (size_t)a[2]};
+    if (number == SYS_readv || number == SYS_writev) {
+        t.pieces = (const struct iovec *)a[1];
+        t.n = (size_t)a[2];
+    } else if (number == SYS_recvmsg || number == SYS_sendmsg) {
+        t.message = (struct msghdr *)a[1];
+        t.pieces = t.message->msg_iov;
+        t.n = t.message->msg_iovlen;
+        t.flags = (int)a[2];
+    } else if (number == SYS_recvfrom || number == SYS_sendto) {
+        t.flags = (int)a[3];
+        *message = (struct msghdr){.msg_name = (void *)a[4],
+                                   .msg_namelen = number == SYS_sendto ? (socklen_t)a[5]
+                                                  : a[4] && a[5]       ? *(socklen_t *)a[5]
+                                                                       : 0};
+        t.message = message;
+    }
+    t.size = size_of(t.pieces, t.n);
+    return t;
+}
+
+long dh_descriptor_read(long number, const long a[6])
+{
+    struct iovec piece;
+    struct msghdr message;
+    if (!dh_description_of(a[0]))
+        return dh_files_read(number, a);
+    struct dh_transfer t = transfer_of(number, a, &piece, &message);
+    if (!t.size && !t.message)
+        return 0;
+    long result = dh_descriptor_move(a[0], &t, false);
+    if (result >= 0 && number == SYS_recvfrom && a[4] && a[5])
+        *(socklen_t *)a[5] = message.msg_namelen;
+    return result;
+}
+
+long dh_descriptor_write(long number, const long a[6])
+{
+    struct iovec piece;
+    struct msghdr message;
+    if (!dh_description_of(a[0]))
+        return dh_files_write(number, a);
+    struct dh_transfer t = transfer_of(number, a, &piece, &message);
+    struct dh_description *d = dh_description_of(a[0]);
+    if (d->ops->outside) /* no step: what standard output is makes no difference to a schedule */
+        return is_open_for(d, true) ? d->ops->write(d, &t) : -EBADF;
+    return dh_descriptor_move(a[0], &t, true);
+}
+
+/* ---- numbers ---- */
+
+static const void *object_of(long fd)
+{
+    const struct dh_description *d = dh_description_of(fd);
+    return d ? d->object : NULL;
+}
+
+long dh_descriptor_close(long number, const long a[6])
+{
+    if (!dh_files_is_open(a[0]))
+        return -EBADF;
+    dh_io_step_numbers(object_of(a[0]), (int)a[0]);
+    dh_description_forget(a[0]);
+    return dh_files_close(number, a);
+}
+
+long dh_descriptor_dup(long number, const long a[6])
+{
+    bool anywhere = number == SYS_dup;
+    dh_io_step_numbers(anywhere ? NULL : object_of(a[1]), anywhere ? -1 : (int)a[1]);
+    if (dh_description_of(a[0]))
+        return dh_description_duplicate(a[0], anywhere ? -1 : a[1], 0, number == SYS_dup3 && a[2] & O_CLOEXEC);
+    long result = dh_files_dup(number, a);
+    if (result >= 0 && !anywhere && a[0] != a[1])
+        dh_description_forget(a[1]);
+    return result;
+}
+
+long dh_descriptor_fcntl(long number, const long a[6])
+{
+    const long settable = O_NONBLOCK | O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME;
+    bool duplicates = a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC;
+    if (duplicates)
+        dh_io_step_numbers(NULL, -1);
+    struct dh_description *d = dh_description_of(a[0]);
+    if (!d)
+        return dh_files_fcntl(number, a);
+    if (duplicates)
+        return dh_description_duplicate(a[0], -1, a[2], a[1] == F_DUPFD_CLOEXEC);
+    if (a[1] == F_GETFL)
+        return (long)d->flags;
+    if (a[1] == F_SETFL) {
+        d->flags = (uint32_t)((d->flags & ~settable) | (a[2] & settable));
+        return 0;
+    }
+    if (a[1] == F_GETFD || a[1] == F_SETFD)
+        return dh_syscalls_pass_through(number, a);
+    return d->ops->control ? d->ops->control(d, (unsigned long)a[1], a[2]) : -EINVAL;
+}
+
+long dh_descriptor_ioctl(long number, const long a[6])
+{
+    struct dh_description *d = dh_description_of(a[0]);
+    unsigned long request = (unsigned long)a[1];
+    if (!d)
+        return dh_syscalls_pass_through(number, a);
+    if (request == FIONBIO) {
+        d->flags = (d->flags & ~(uint32_t)O_NONBLOCK) | (*(const int *)a[2] ? O_NONBLOCK : 0);
+        return 0;
+    }
+    if (request == FIOCLEX || request == FIONCLEX)
+        return dh_syscalls_pass_through(number, a);
+    dh_io_step_on(d->object, (int)a[0], false);
+    return d->ops->control ? d->ops->control(d, request, a[2]) : -ENOTTY;
+}
+
+enum { CLOEXEC_ONLY = 1 << 2 /* CLOSE_RANGE_CLOEXEC */ };
+
+/* The engine's own are above OWN_DESCRIPTORS and stay. */
+long dh_descriptor_close_range(long number, const long a[6])
+{
+    enum { OWN_DESCRIPTORS = 700 };
+    unsigned long last = (unsigned)a[1];
+    if (a[2] & ~CLOEXEC_ONLY || (unsigned)a[0] > last)
+        return (unsigned)a[0] > last ? -EINVAL : dh_syscalls_cannot(number);
+    for (long fd = (unsigned)a[0]; fd < OWN_DESCRIPTORS && (unsigned long)fd <= last; fd++) {
+        if (!dh_files_is_open(fd))
+            continue;
+        if (a[2] & CLOEXEC_ONLY)
+            dh_kernel_call(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC, 0, 0, 0);
+        else
+            dh_descriptor_close(SYS_close, (const long[6]){fd});
+    }
+    return 0;
+}
+
+/* The kernel moves between files; with a model at an end it is refused. */
+long dh_descriptor_splice(long number, const long a[6])
+{
+    long other = number == SYS_splice ? a[2] : a[1];
+    if (dh_description_of(a[0]) || (number != SYS_vmsplice && dh_description_of(other)))
+        return dh_syscalls_cannot(number);
+    return dh_syscalls_cannot(number);
 }

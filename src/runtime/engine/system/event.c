@@ -1,147 +1,223 @@
 #include "runtime/engine/system/event.h"
 
-#include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/description.h"
+#include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
-#include "runtime/engine/system/time.h"
 #include "runtime/platform/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/select.h>
 
-/* Without waiting; of parked tasks repeated at every decision. */
-static long poll_now(struct pollfd *fds, long n)
+int64_t dh_event_ms(long ms)
 {
-    struct timespec none = {0, 0};
-    return dh_kernel_call(SYS_ppoll, (long)fds, n, (long)&none, 0, 8, 0);
+    return (int)ms < 0 ? -1 : (int64_t)(int)ms * 1000000;
 }
 
-static uint32_t alternatives_if(const struct dh_task *t, bool ready)
-{
-    if (ready || (t->cancel_pending && !t->cancel_off))
-        return 1;
-    return dh_task_step(t)->flags & DH_STEP_TIMED ? 2 : 0;
-}
-
-/* True: timeout. */
-static bool wait_for(const void *object, int64_t timeout_ns, dh_engine_alternatives *alternatives)
-{
-    if (timeout_ns > 0)
-        dh_engine_self()->deadline = dh_engine->now_ns + (uint64_t)timeout_ns;
-    if (dh_engine_park_at(DH_STEP_IO, timeout_ns > 0 ? DH_STEP_TIMED : 0, object, NULL, alternatives) == 0)
-        return false;
-    dh_virtual_time_advance(dh_engine_self()->deadline);
-    return true;
-}
-
-/* ---- read and its like ---- */
-
-static uint32_t when_readable(const struct dh_task *t)
-{
-    struct pollfd p = {(int)dh_task_step(t)->object, POLLIN, 0};
-    return alternatives_if(t, poll_now(&p, 1) != 0);
-}
-
-void dh_wait_until_readable(int fd)
-{
-    struct pollfd p = {fd, POLLIN, 0};
-    if (poll_now(&p, 1) != 0 || dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK)
-        return;
-    wait_for((void *)(uintptr_t)fd, 0, when_readable);
-}
-
-/* ---- poll ---- */
-
-static uint32_t when_polled(const struct dh_task *t)
-{
-    return alternatives_if(t, poll_now((struct pollfd *)t->io_args[0], t->io_args[1]) != 0);
-}
-
-static int64_t nanoseconds(const struct timespec *t)
+int64_t dh_event_ns(const struct timespec *t)
 {
     return t ? (int64_t)t->tv_sec * 1000000000 + t->tv_nsec : -1;
 }
 
-long dh_wait_poll(long number, const long a[6])
+/* It gives way if it came here before and there is still nothing. */
+static void note_vain_look(long n)
 {
     struct dh_task *t = dh_engine_self();
-    int64_t timeout = number == SYS_ppoll ? nanoseconds((const struct timespec *)a[2])
-                      : (int)a[2] < 0     ? -1
-                                          : (int64_t)(int)a[2] * 1000000;
+    if (n == 0 && dh_task_step(t)->occurrence)
+        dh_engine->actors[t->index].yields = 1;
+}
+
+static long look(const struct dh_event_wait *w)
+{
+    struct dh_io io = w->io;
+    io.alternatives = NULL;
+    dh_io_step(&io);
+    long n = w->collect(dh_engine_self(), true);
+    if (n <= 0)
+        dh_io_failed();
+    note_vain_look(n);
+    return n;
+}
+
+long dh_event_await(const struct dh_event_wait *w)
+{
+    struct dh_io io = w->io;
+    uint64_t end = w->timeout_ns < 0 ? DH_NEVER : dh_engine->now_ns + (uint64_t)w->timeout_ns;
+    if (w->timeout_ns == 0)
+        return look(w);
+    for (;;) {
+        io.timeout_ns = end == DH_NEVER ? 0 : end > dh_engine->now_ns ? (int64_t)(end - dh_engine->now_ns) : 1;
+        bool chosen = dh_io_step(&io);
+        bool passed = !chosen && dh_io_timed_out();
+        if (passed || w->collect(dh_engine_self(), false))
+            return w->collect(dh_engine_self(), true);
+        dh_io_failed();
+        if (chosen && dh_io_was_interrupted())
+            return -EINTR;
+    }
+}
+
+/* ---- one descriptor ---- */
+
+/* Files are always ready. */
+static uint32_t events_of(long fd, uint32_t wanted)
+{
+    const struct dh_description *d = dh_description_of(fd);
+    if (d)
+        return d->ops->poll(d, PIPE_BUF) & (wanted | POLLERR | POLLHUP);
+    return dh_files_is_open(fd) ? wanted & (POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM) : POLLNVAL;
+}
+
+static void acquire(long fd)
+{
+    const struct dh_description *d = dh_description_of(fd);
+    if (d)
+        dh_io_acquire(d->object);
+}
+
+/* Of a single descriptor the object is known; of several what any of them becomes is watched. */
+static struct dh_io watch(long only)
+{
+    const struct dh_description *d = only < 0 ? NULL : dh_description_of(only);
+    return d ? (struct dh_io){.object = d->object, .fd = (int)only, .flags = DH_STEP_READS | DH_STEP_SHARED}
+             : (struct dh_io){.fd = -1, .flags = DH_STEP_READS | DH_STEP_SHARED, .touch = DH_IO_WATCHES};
+}
+
+/* ---- poll ---- */
+
+static long collect_polled(const struct dh_task *t, bool report)
+{
+    struct pollfd *p = (struct pollfd *)t->io_args[0];
+    long found = 0;
+    for (long i = 0; i < t->io_args[1]; i++) {
+        uint32_t events = p[i].fd < 0 ? 0 : events_of(p[i].fd, (uint16_t)p[i].events);
+        found += events != 0;
+        if (report) {
+            p[i].revents = (short)events;
+            if (events)
+                acquire(p[i].fd);
+        } else if (found)
+            return found;
+    }
+    return found;
+}
+
+static uint64_t due_of_polled(const struct dh_task *t)
+{
+    const struct pollfd *p = (const struct pollfd *)t->io_args[0];
+    uint64_t due = DH_NEVER;
+    for (long i = 0; i < t->io_args[1]; i++) {
+        uint64_t one =
+            p[i].fd < 0 || !(p[i].events & POLLIN) ? DH_NEVER : dh_description_due(dh_description_of(p[i].fd));
+        due = one < due ? one : due;
+    }
+    return due;
+}
+
+static uint32_t when_polled(const struct dh_task *t)
+{
+    return dh_io_alternatives(t, collect_polled(t, false) != 0, due_of_polled(t));
+}
+
+long dh_event_poll(long number, const long a[6])
+{
+    struct dh_task *t = dh_engine_self();
+    const struct pollfd *p = (const struct pollfd *)a[0];
     t->io_args[0] = a[0];
-    t->io_args[1] = a[1];
-    dh_snapshot_unprotect((uintptr_t)a[0], (size_t)a[1] * sizeof(struct pollfd));
-    long n = poll_now((struct pollfd *)a[0], a[1]);
-    if (n != 0 || timeout == 0 || wait_for((void *)a[0], timeout, when_polled))
-        return n;
-    return poll_now((struct pollfd *)a[0], a[1]);
+    t->io_args[1] = (long)(unsigned)a[1];
+    struct dh_event_wait w = {.io = watch(a[1] == 1 ? p->fd : -1),
+                              .timeout_ns =
+                                  number == SYS_ppoll ? dh_event_ns((const struct timespec *)a[2]) : dh_event_ms(a[2]),
+                              .collect = collect_polled};
+    w.io.alternatives = when_polled;
+    w.io.due = due_of_polled;
+    return dh_event_await(&w);
 }
 
 /* ---- select ---- */
 
-struct sets {
-    fd_set of[3];
-};
+enum { SETS = 3, BITS = 64 };
+static const uint32_t set_events[SETS] = {POLLIN | POLLRDNORM | POLLHUP | POLLERR, POLLOUT | POLLWRNORM | POLLERR,
+                                          POLLPRI};
 
 /* The caller's sets may be smaller than fd_set. */
-static size_t bytes_of(long n)
+static bool is_in(long set, long fd)
 {
-    return (size_t)(n + 63) / 64 * 8;
+    return set && ((const uint64_t *)set)[fd / BITS] >> fd % BITS & 1;
 }
 
-static long select_now(const struct dh_task *t, struct sets *out)
+static uint32_t selected(const struct dh_task *t, long fd, unsigned set)
 {
-    struct timespec none = {0, 0};
-    for (unsigned i = 0; i < 3; i++)
-        if (t->io_args[1 + i])
-            dh_bytes_copy(&out->of[i], (const void *)t->io_args[1 + i], bytes_of(t->io_args[0]));
-    return dh_kernel_call(SYS_pselect6, t->io_args[0], t->io_args[1] ? (long)&out->of[0] : 0,
-                          t->io_args[2] ? (long)&out->of[1] : 0, t->io_args[3] ? (long)&out->of[2] : 0, (long)&none, 0);
+    return is_in(t->io_args[1 + set], fd) ? events_of(fd, set_events[set]) & (set_events[set] | POLLNVAL) : 0;
+}
+
+static void report_selected(const struct dh_task *t, long fd, unsigned set, bool is_ready)
+{
+    uint64_t *word = (uint64_t *)t->io_args[1 + set] + fd / BITS, bit = 1ull << fd % BITS;
+    *word = is_ready ? *word | bit : *word & ~bit;
+    if (is_ready)
+        acquire(fd);
+}
+
+static long collect_selected(const struct dh_task *t, bool report)
+{
+    long found = 0;
+    for (long fd = 0; fd < t->io_args[0]; fd++)
+        for (unsigned i = 0; i < SETS; i++)
+            found += selected(t, fd, i) != 0;
+    for (long fd = 0; report && fd < t->io_args[0]; fd++)
+        for (unsigned i = 0; i < SETS; i++)
+            if (is_in(t->io_args[1 + i], fd))
+                report_selected(t, fd, i, selected(t, fd, i));
+    return found;
+}
+
+static uint64_t due_of_selected(const struct dh_task *t)
+{
+    uint64_t due = DH_NEVER;
+    for (long fd = 0; fd < t->io_args[0]; fd++) {
+        uint64_t one = is_in(t->io_args[1], fd) ? dh_description_due(dh_description_of(fd)) : DH_NEVER;
+        due = one < due ? one : due;
+    }
+    return due;
 }
 
 static uint32_t when_selected(const struct dh_task *t)
 {
-    struct sets s;
-    return alternatives_if(t, select_now(t, &s) != 0);
+    return dh_io_alternatives(t, collect_selected(t, false) != 0, due_of_selected(t));
 }
 
 static int64_t select_timeout(long number, long at)
 {
-    if (!at)
-        return -1;
-    if (number == SYS_pselect6)
-        return nanoseconds((const struct timespec *)at);
+    if (!at || number == SYS_pselect6)
+        return dh_event_ns((const struct timespec *)at);
     const struct timeval *v = (const struct timeval *)at;
     return (int64_t)v->tv_sec * 1000000000 + v->tv_usec * 1000;
 }
 
-long dh_wait_select(long number, const long a[6])
+static bool is_any_closed(const struct dh_task *t)
+{
+    for (long fd = 0; fd < t->io_args[0]; fd++)
+        for (unsigned i = 0; i < SETS; i++)
+            if (is_in(t->io_args[1 + i], fd) && !dh_description_of(fd) && !dh_files_is_open(fd))
+                return true;
+    return false;
+}
+
+/* A timeout leaves empty sets. */
+long dh_event_select(long number, const long a[6])
 {
     struct dh_task *t = dh_engine_self();
-    struct sets s;
-    int64_t timeout = select_timeout(number, a[4]);
     if (a[0] < 0 || a[0] > FD_SETSIZE)
         return -EINVAL;
     for (unsigned i = 0; i < 4; i++)
         t->io_args[i] = a[i];
-    long n = select_now(t, &s);
-    if (n == 0 && timeout != 0 && !wait_for((void *)a[1], timeout, when_selected))
-        n = select_now(t, &s);
-    for (unsigned i = 0; n >= 0 && i < 3; i++)
-        if (a[1 + i])
-            dh_bytes_copy((void *)a[1 + i], &s.of[i], bytes_of(a[0]));
-    return n;
-}
-
-/* ---- epoll ---- */
-
-long dh_wait_epoll(long number, const long a[6])
-{
-    int64_t timeout = (int)a[3] < 0 ? -1 : (int64_t)(int)a[3] * 1000000;
-    dh_snapshot_unprotect((uintptr_t)a[1], (size_t)a[2] * 12);
-    long n = dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
-    if (n != 0 || timeout == 0 || wait_for((void *)(uintptr_t)(int)a[0], timeout, when_readable))
-        return n;
-    return dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
+    if (is_any_closed(t))
+        return -EBADF;
+    struct dh_event_wait w = {.io = watch(-1), .timeout_ns = select_timeout(number, a[4]), .collect = collect_selected};
+    w.io.alternatives = when_selected;
+    w.io.due = due_of_selected;
+    return dh_event_await(&w);
 }

@@ -50,7 +50,7 @@ bool dh_files_is_new(int fd)
     return is_known(fd) && files->state[fd] >= NEW;
 }
 
-static long log_new(long fd)
+long dh_files_log_new(long fd)
 {
     if (fd < 0)
         return fd;
@@ -68,7 +68,7 @@ static long duplicate_high(long fd)
 
 bool dh_files_preserve(long fd)
 {
-    if (!is_known(fd) || files->state[fd] >= NEW)
+    if (!is_known(fd) || files->state[fd] >= NEW || dh_engine->carrier->is_kernel)
         return true;
     long flags = dh_kernel_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0), kept = duplicate_high(fd);
     if (kept < 0)
@@ -146,8 +146,7 @@ static long reopen(int fd, long flags)
 
 long dh_files_reopen(int fd, int flags)
 {
-    long view = reopen(fd, flags | O_CLOEXEC);
-    return dh_engine->carrier->is_kernel ? view : log_new(view);
+    return dh_files_log_new(reopen(fd, flags | O_CLOEXEC));
 }
 
 static bool is_regular(long fd)
@@ -188,15 +187,16 @@ long dh_files_open(long number, const long a[6])
          mode = number == SYS_creat ? a[1] : a[2 + at];
     bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
     if (at && (int)a[0] != AT_FDCWD && path && path[0] != '/')
-        return writes ? dh_syscalls_cannot(number) : log_new(dh_kernel_call(number, a[0], a[1], a[2], a[3], 0, 0));
+        return writes ? dh_syscalls_cannot(number)
+                      : dh_files_log_new(dh_kernel_call(number, a[0], a[1], a[2], a[3], 0, 0));
     if (flags & O_DIRECTORY || (flags & O_TMPFILE) == O_TMPFILE)
-        return log_new(dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
+        return dh_files_log_new(dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
     if (writes)
-        return log_new(open_for_writing(path, flags, mode));
+        return dh_files_log_new(open_for_writing(path, flags, mode));
     const struct overlay *o = find_overlay(path);
     if (!o)
-        return log_new(dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
-    return o->fd < 0 ? -ENOENT : log_new(reopen(o->fd, flags));
+        return dh_files_log_new(dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
+    return o->fd < 0 ? -ENOENT : dh_files_log_new(reopen(o->fd, flags));
 }
 
 long dh_files_unlink(long number, const long a[6])
@@ -237,18 +237,14 @@ long dh_files_stat(long number, const long a[6])
 
 /* ---- descriptors ---- */
 
-long dh_files_close(const long a[6])
+long dh_files_close(long number, const long a[6])
 {
-    long fd = a[0];
-    if (!dh_files_preserve(fd))
-        return -EMFILE;
-    long result = dh_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
-    return result;
+    return dh_files_preserve(a[0]) ? dh_kernel_call(number, a[0], 0, 0, 0, 0, 0) : -EMFILE;
 }
 
 long dh_files_new_descriptor(long number, const long a[6])
 {
-    return log_new(dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+    return dh_files_log_new(dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
 long dh_files_new_descriptor_pair(long number, const long a[6], unsigned at)
@@ -257,27 +253,41 @@ long dh_files_new_descriptor_pair(long number, const long a[6], unsigned at)
     dh_snapshot_unprotect((uintptr_t)pair, 2 * sizeof *pair);
     long result = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (result == 0) {
-        log_new(pair[0]);
-        log_new(pair[1]);
+        dh_files_log_new(pair[0]);
+        dh_files_log_new(pair[1]);
     }
     return result;
+}
+
+long dh_files_put_at(long from, long at, bool close_on_exec)
+{
+    bool open = dh_kernel_call(SYS_fcntl, at, F_GETFD, 0, 0, 0, 0) >= 0;
+    if (open && !dh_files_preserve(at))
+        return -EMFILE;
+    long result = dh_kernel_call(SYS_dup3, from, at, close_on_exec ? O_CLOEXEC : 0, 0, 0, 0);
+    return open || result < 0 ? result : dh_files_log_new(result);
 }
 
 long dh_files_dup(long number, const long a[6])
 {
     if (number == SYS_dup)
-        return log_new(dh_kernel_call(number, a[0], 0, 0, 0, 0, 0));
-    bool open = dh_kernel_call(SYS_fcntl, a[1], F_GETFD, 0, 0, 0, 0) >= 0;
-    if (open && a[0] != a[1] && !dh_files_preserve(a[1]))
-        return -EMFILE;
-    long result = dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
-    return open || result < 0 ? result : log_new(result);
+        return dh_files_log_new(dh_kernel_call(number, a[0], 0, 0, 0, 0, 0));
+    if (a[0] == a[1])
+        return dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
+    if (number == SYS_dup3 && a[2] & ~O_CLOEXEC)
+        return -EINVAL;
+    return dh_files_put_at(a[0], a[1], number == SYS_dup3 && a[2] & O_CLOEXEC);
 }
 
-long dh_files_fcntl(const long a[6])
+long dh_files_fcntl(long number, const long a[6])
 {
-    long result = dh_syscalls_pass_through(SYS_fcntl, a);
-    return a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC ? log_new(result) : result;
+    long result = dh_syscalls_pass_through(number, a);
+    return a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC ? dh_files_log_new(result) : result;
+}
+
+bool dh_files_is_open(long fd)
+{
+    return dh_kernel_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) >= 0;
 }
 
 static void log_offset(long fd)
@@ -297,6 +307,14 @@ long dh_files_read_or_seek(long number, const long a[6])
     if (number == SYS_read || number == SYS_pread64)
         dh_snapshot_unprotect((uintptr_t)a[1], (size_t)a[2]);
     return dh_syscalls_pass_through(number, a);
+}
+
+long dh_files_read(long number, const long a[6])
+{
+    struct stat s;
+    bool special = dh_kernel_call(SYS_fstat, a[0], (long)&s, 0, 0, 0, 0) == 0 && !S_ISREG(s.st_mode) &&
+                   !S_ISDIR(s.st_mode) && !S_ISCHR(s.st_mode);
+    return special ? dh_syscalls_cannot(number) : dh_files_read_or_seek(number, a);
 }
 
 /* ---- writing ---- */
@@ -340,11 +358,16 @@ long dh_files_write(long number, const long a[6])
         return known;
     if (fd == 1 || fd == 2 || S_ISCHR(s.st_mode))
         return bytes_of(number, a);
-    if (!S_ISREG(s.st_mode)) {
-        bool inside = dh_descriptors_replace(fd);
-        return inside                ? dh_syscalls_pass_through(number, a)
-               : S_ISFIFO(s.st_mode) ? bytes_of(number, a)
-                                     : dh_syscalls_cannot(number);
-    }
+    if (!S_ISREG(s.st_mode))
+        return dh_syscalls_cannot(number);
     return replace_by_copy(fd) ? dh_syscalls_pass_through(number, a) : -ENOSPC;
+}
+
+long dh_files_truncate(long number, const long a[6])
+{
+    if (dh_files_is_new((int)a[0]))
+        return dh_syscalls_pass_through(number, a);
+    long nothing_written[6] = {a[0], 0, 0};
+    long result = dh_files_write(SYS_write, nothing_written);
+    return result < 0 ? result : dh_syscalls_pass_through(number, a);
 }

@@ -11,11 +11,11 @@ void dh_mappings_begin(void);
 void dh_mappings_restore(void);
 
 /* Each returns what the kernel would. */
-long dh_mappings_map(const long a[6]);
-long dh_mappings_unmap(const long a[6]);
-long dh_mappings_remap(const long a[6]);
-long dh_mappings_protect(const long a[6]);
-long dh_mappings_advise(const long a[6]);
-long dh_mappings_brk(const long a[6]);
+long dh_mappings_map(long number, const long a[6]);
+long dh_mappings_unmap(long number, const long a[6]);
+long dh_mappings_remap(long number, const long a[6]);
+long dh_mappings_protect(long number, const long a[6]);
+long dh_mappings_advise(long number, const long a[6]);
+long dh_mappings_brk(long number, const long a[6]);
 
 #endif

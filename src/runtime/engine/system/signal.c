@@ -49,7 +49,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-bool dh_signals_is_reserved(int signal)
+/* Signals whose handlers the engine needs: the program cannot set them. */
+static bool is_reserved(int signal)
 {
     for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
         if (fatal[i] == signal)
@@ -95,11 +96,16 @@ void dh_signals_deliver(struct dh_task *t)
         t->signals &= ~(1ull << (signal - 1));
         if (ends_process(signal))
             dh_engine_program_exits(128 + signal);
-        if (!dh_engine->carrier->is_kernel)
-            dh_undo_log(DH_UNDO_MASK, 0, 0, 0);
+        dh_undo_log(DH_UNDO_MASK, 0, 0, 0);
         dh_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&t->mask, 0, MASK_BYTES, 0, 0);
         dh_kernel_call(SYS_tgkill, dh_process.pid, dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0), signal, 0, 0, 0);
     }
+}
+
+void dh_signals_raise(struct dh_task *t, int signal)
+{
+    t->signals |= 1ull << (signal - 1);
+    dh_signals_deliver(t);
 }
 
 static uint64_t masked(uint64_t mask, long how, uint64_t set)
@@ -107,11 +113,15 @@ static uint64_t masked(uint64_t mask, long how, uint64_t set)
     return how == SIG_BLOCK ? mask | set : how == SIG_UNBLOCK ? mask & ~set : set;
 }
 
-long dh_signals_mask(long how, const uint64_t *set, uint64_t *before)
+long dh_signals_mask(long number, const long a[6])
 {
+    long how = a[0];
+    const uint64_t *set = (const uint64_t *)a[1];
+    uint64_t *before = (uint64_t *)a[2];
     const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1);
     struct dh_task *t = dh_engine->current;
     uint64_t old = t->mask;
+    (void)number;
     if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
         return -EINVAL;
     if (set)
@@ -119,5 +129,29 @@ long dh_signals_mask(long how, const uint64_t *set, uint64_t *before)
     if (before)
         *before = old;
     dh_signals_deliver(t);
+    return 0;
+}
+
+long dh_signals_action(long number, const long a[6])
+{
+    struct dh_kernel_sigaction before;
+    if (a[1] && is_reserved((int)a[0]))
+        return 0;
+    if (a[1] && dh_kernel_call(number, a[0], 0, (long)&before, a[3], 0, 0) == 0)
+        dh_undo_log_handler((int)a[0], &before, sizeof before);
+    return dh_syscalls_pass_through(number, a);
+}
+
+/* To the task itself: libc's raise and abort. The kernel has one id for all coroutines. */
+long dh_signals_kill(long number, const long a[6])
+{
+    long pid = dh_process.pid, self = dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
+    bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
+    if (signal <= 0 || signal >= NSIG || (!is_self && dh_engine->carrier->is_kernel))
+        return dh_syscalls_pass_through(number, a);
+    if (!is_self)
+        return dh_syscalls_cannot(number);
+    dh_signals_raise(dh_engine->current, (int)signal);
     return 0;
 }

@@ -11,10 +11,13 @@ bool dh_signals_begin(void);
 void dh_signals_restore_mask(void);
 /* Delivers the pending signals of the calling task that its mask does not block. */
 void dh_signals_deliver(struct dh_task *t);
+/* A signal to the calling task, delivered at once unless it is blocked. */
+void dh_signals_raise(struct dh_task *t, int signal);
 /* rt_sigprocmask of the current task: the kernel has one mask for all coroutines, and the return from the SIGSYS
  * handler would reset it. */
-long dh_signals_mask(long how, const uint64_t *set, uint64_t *before);
-/* Signals whose handlers the engine needs: the program cannot set them. */
-bool dh_signals_is_reserved(int signal);
+long dh_signals_mask(long number, const long a[6]);
+/* rt_sigaction; kill, tkill, tgkill. */
+long dh_signals_action(long number, const long a[6]);
+long dh_signals_kill(long number, const long a[6]);
 
 #endif

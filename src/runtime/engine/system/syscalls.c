@@ -1,17 +1,18 @@
 #include "runtime/engine/system/syscalls.h"
 
-#include "runtime/core/start.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/primitives/futex.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/descriptor.h"
 #include "runtime/engine/system/event.h"
 #include "runtime/engine/system/file.h"
+#include "runtime/engine/system/for_real.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/models.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/socket.h"
-#include "runtime/engine/system/undo.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -70,57 +71,26 @@ long dh_syscalls_pass_through(long number, const long a[6])
     return result;
 }
 
-static const char *name_of(long number);
-
 long dh_syscalls_cannot(long number)
 {
     const struct dh_task *t = dh_engine->current;
     uint32_t announced = t ? dh_engine_call_place() : 0;
-    const char *name = name_of(number);
+    const char *name = dh_syscalls_name(number);
     if (name)
         dh_engine_cannot("%s at place %u", name, announced ? announced : t ? t->last_place : 0);
     dh_engine_cannot("system call %d at place %u", (int)number, announced ? announced : t ? t->last_place : 0);
 }
 
-static long close_fd(long number, const long a[6])
-{
-    (void)number;
-    return dh_files_close(a);
-}
-
-static long fcntl_fd(long number, const long a[6])
-{
-    (void)number;
-    return dh_files_fcntl(a);
-}
-
-static long make_pipe(long number, const long a[6])
-{
-    return dh_files_new_descriptor_pair(number, a, 0);
-}
-
-static long make_sockets(long number, const long a[6])
-{
-    return dh_files_new_descriptor_pair(number, a, 3);
-}
-
-#define MAPPING(name)                                                                                                  \
-    static long name##_memory(long number, const long a[6])                                                            \
-    {                                                                                                                  \
-        (void)number;                                                                                                  \
-        return dh_mappings_##name(a);                                                                                  \
-    }
-MAPPING(map)
-MAPPING(unmap)
-MAPPING(remap)
-MAPPING(protect)
-MAPPING(advise)
-MAPPING(brk)
-
-static long nothing(long number, const long a[6])
+long dh_syscalls_nothing(long number, const long a[6])
 {
     (void)number, (void)a;
     return 0;
+}
+
+long dh_syscalls_refuse(long number, const long a[6])
+{
+    (void)a;
+    return dh_syscalls_cannot(number);
 }
 
 static long exits(long number, const long a[6])
@@ -133,12 +103,6 @@ static long yields(long number, const long a[6])
 {
     (void)number, (void)a;
     return dh_engine_sched_yield();
-}
-
-static long futex(long number, const long a[6])
-{
-    long result;
-    return dh_futex(a, &result) ? result : dh_syscalls_pass_through(number, a);
 }
 
 static long sleeps(long number, const long a[6])
@@ -161,86 +125,28 @@ static long random_bytes(long number, const long a[6])
     return a[1];
 }
 
-static long mask(long number, const long a[6])
-{
-    (void)number;
-    return dh_signals_mask(a[0], (const uint64_t *)a[1], (uint64_t *)a[2]);
-}
-
-static long action(long number, const long a[6])
-{
-    struct dh_kernel_sigaction before;
-    if (a[1] && dh_signals_is_reserved((int)a[0]))
-        return 0;
-    if (a[1] && dh_kernel_call(number, a[0], 0, (long)&before, a[3], 0, 0) == 0)
-        dh_undo_log_handler((int)a[0], &before, sizeof before);
-    return dh_syscalls_pass_through(number, a);
-}
-
-/* To the task itself: libc's raise and abort. The kernel has one id for all coroutines. */
-static long kills(long number, const long a[6])
-{
-    long pid = dh_process.pid, self = dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
-    long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
-    bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
-    if (signal <= 0 || signal >= NSIG || (!is_self && dh_engine->carrier->is_kernel))
-        return dh_syscalls_pass_through(number, a);
-    if (!is_self)
-        return dh_syscalls_cannot(number);
-    dh_engine->current->signals |= 1ull << (signal - 1);
-    dh_signals_deliver(dh_engine->current);
-    return 0;
-}
-
 static long thread_id(long number, const long a[6])
 {
     (void)number, (void)a;
     return dh_engine->current->tid;
 }
 
-static long truncates(long number, const long a[6])
-{
-    if (dh_files_is_new((int)a[0]))
-        return dh_syscalls_pass_through(number, a);
-    long nothing_written[6] = {a[0], 0, 0};
-    long result = dh_files_write(SYS_write, nothing_written);
-    return result < 0 ? result : dh_syscalls_pass_through(number, a);
-}
-
-/* Sockets of this schedule are closed after it. */
-static long sends(long number, const long a[6])
-{
-    return dh_files_is_new((int)a[0]) ? dh_syscalls_pass_through(number, a) : dh_syscalls_cannot(number);
-}
-
-static long reads(long number, const long a[6])
-{
-    if (!dh_engine->carrier->is_kernel && !dh_descriptors_replace(a[0]))
-        dh_syscalls_cannot(number);
-    dh_wait_until_readable((int)a[0]);
-    return dh_engine->carrier->is_kernel ? dh_syscalls_pass_through(number, a) : dh_files_read_or_seek(number, a);
-}
-
-static long cannot(long number, const long a[6])
-{
-    (void)a;
-    return dh_syscalls_cannot(number);
-}
-
 /* ---- the table ---- */
 
-/* `always`: with serial threads, too, where other calls pass through. Calls without a row have no lasting effect. */
-#define DH_CALL(name, function, always) [SYS_##name] = {#name, function, always},
-static const struct {
+/* Calls without a row have no lasting effect. */
+#define DH_CALL(name, function) DH_CALL_OR_REAL(name, function, dh_syscalls_pass_through)
+#define DH_CALL_OR_REAL(name, function, real) [SYS_##name] = {#name, function, real},
+static const struct call {
     const char *name;
     long (*perform)(long number, const long a[6]);
-    bool always;
+    long (*for_real)(long number, const long a[6]); /* with DH_ENGINE_FOR_REAL */
 } calls[CALLS] = {
 #include "runtime/engine/system/syscalls.def"
 };
 #undef DH_CALL
+#undef DH_CALL_OR_REAL
 
-static const char *name_of(long number)
+const char *dh_syscalls_name(long number)
 {
     return number >= 0 && number < CALLS ? calls[number].name : NULL;
 }
@@ -253,13 +159,13 @@ static bool begins_process(long number)
 
 static long perform(long number, const long a[6])
 {
-    bool kernel = dh_engine->carrier->is_kernel;
-    if (dh_engine->current)
-        dh_outcome_call(number, a);
-    if (dh_engine->current && number >= 0 && number < CALLS && calls[number].perform &&
-        (calls[number].always || !kernel))
-        return calls[number].perform(number, a);
-    return dh_syscalls_pass_through(number, a);
+    const struct call *call = number >= 0 && number < CALLS ? &calls[number] : NULL;
+    if (!dh_engine->current)
+        return dh_syscalls_pass_through(number, a);
+    dh_outcome_call(number, a);
+    if (!call || !call->perform)
+        return dh_syscalls_pass_through(number, a);
+    return (dh_engine->flags & DH_ENGINE_FOR_REAL ? call->for_real : call->perform)(number, a);
 }
 
 void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)

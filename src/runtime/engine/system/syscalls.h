@@ -17,5 +17,10 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context);
 long dh_syscalls_pass_through(long number, const long arguments[6]);
 /* The call cannot be explored: ends the search with its name and place. */
 __attribute__((noreturn)) long dh_syscalls_cannot(long number);
+/* NULL: it has no row in the table. */
+const char *dh_syscalls_name(long number);
+/* For rows of the table: that, and a call that succeeds without effect. */
+long dh_syscalls_refuse(long number, const long a[6]);
+long dh_syscalls_nothing(long number, const long a[6]);
 
 #endif

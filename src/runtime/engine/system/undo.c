@@ -27,6 +27,8 @@ bool dh_undo_init(void)
 
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c)
 {
+    if (dh_engine->carrier->is_kernel)
+        return;
     if (log->n == ENTRIES)
         dh_engine_cannot("more system calls in one schedule than can be undone");
     log->at[log->n++] = (struct entry){kind, a, b, c};

@@ -16,7 +16,7 @@ enum dh_undo_kind {
 };
 
 bool dh_undo_init(void);
-/* A full log ends the search. */
+/* With coroutines only: others end with their process. A full log ends the search. */
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c);
 void dh_undo_log_handler(int signal, const void *action, size_t size);
 void dh_undo_all(void);

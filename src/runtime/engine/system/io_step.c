@@ -1,0 +1,69 @@
+#include "runtime/engine/system/io_step.h"
+
+#include "runtime/engine/hb_check.h"
+#include "runtime/engine/system/description.h"
+#include "runtime/engine/system/time.h"
+#include "runtime/engine/task.h"
+
+bool dh_io_step(const struct dh_io *io)
+{
+    struct dh_task *t = dh_engine_self();
+    bool timed = io->alternatives && io->timeout_ns > 0, comes = io->due && io->due(t) != DH_NEVER;
+    struct dh_step s = {
+        .kind = DH_STEP_IO,
+        .order = io->touch,
+        .flags = (uint16_t)(io->flags | (timed || comes ? DH_STEP_TIMED : 0) | (io->alternatives ? 0 : DH_STEP_TRY)),
+        .site = dh_engine_call_place(),
+        .object = (uint64_t)(uintptr_t)io->object,
+        .second = (uint64_t)(io->fd + 1)};
+    t->deadline = timed ? dh_engine->now_ns + (uint64_t)io->timeout_ns : DH_NEVER;
+    dh_engine->alternatives[t->index] = io->alternatives;
+    if (dh_engine_park(&s) == 0)
+        return true;
+    uint64_t due = io->due ? io->due(t) : DH_NEVER;
+    dh_virtual_time_advance(due < t->deadline ? due : t->deadline);
+    return false;
+}
+
+bool dh_io_timed_out(void)
+{
+    return dh_engine->now_ns >= dh_engine_self()->deadline;
+}
+
+void dh_io_acquire(const void *object)
+{
+    struct dh_step s = {.kind = DH_STEP_IO, .flags = DH_STEP_READS, .object = (uint64_t)(uintptr_t)object};
+    dh_hb_check_fence(&s);
+}
+
+static bool is_signalled(const struct dh_task *t)
+{
+    return t->signals & ~t->mask;
+}
+
+/* A wait that may only time out now gives way to others, as sleeping does. */
+uint32_t dh_io_alternatives(const struct dh_task *t, bool ready, uint64_t due)
+{
+    bool wakes = ready || dh_task_is_cancelled(t) || is_signalled(t);
+    bool timed = t->deadline != DH_NEVER || due != DH_NEVER;
+    dh_engine->actors[t->index].yields = timed && !wakes;
+    return wakes ? 1 : timed ? 2 : 0;
+}
+
+bool dh_io_was_interrupted(void)
+{
+    dh_task_cancel_point();
+    return is_signalled(dh_engine_self());
+}
+
+void dh_io_executed_on(const void *object, int fd)
+{
+    dh_engine->executed.object = (uint64_t)(uintptr_t)object;
+    dh_engine->executed.second = (uint64_t)(fd + 1);
+}
+
+void dh_io_failed(void)
+{
+    dh_engine_step_failed();
+    dh_engine->executed.order &= (uint8_t)~(DH_IO_NUMBERS | DH_IO_CHANGES);
+}

@@ -1,0 +1,54 @@
+/* Input and output as visible steps: what a call on a descriptor or a file touches, for the dependence relation of
+ * search/step.c, and when a call that blocks can go on. Layer: runtime. Every such call is a step, in a search and in a
+ * replay alike, so that both make the same decisions. */
+#ifndef DH_RUNTIME_ENGINE_SYSTEM_IO_STEP_H
+#define DH_RUNTIME_ENGINE_SYSTEM_IO_STEP_H
+
+#include "runtime/engine/engine.h"
+
+struct dh_io {
+    const void *object; /* that it works on: a description, an inode, a name space; any unique number but 0 */
+    int fd;             /* descriptor that it names, or -1 */
+    /* DH_STEP_READS: what others released by WRITES happened before; DH_STEP_SHARED: the object stays as it is. */
+    uint16_t flags;
+    uint8_t touch;                        /* enum dh_io_touch */
+    dh_engine_alternatives *alternatives; /* NULL: it never blocks */
+    int64_t timeout_ns;                   /* with alternatives: 0 or less: none */
+    /* Virtual time at which what it waits for comes by itself; NULL: it does not. */
+    uint64_t (*due)(const struct dh_task *t);
+};
+
+/* Waits until the strategy chooses the call; false: virtual time passed, to the timeout or to what is due before it.
+ * Whatever was looked up before must be looked up again. */
+bool dh_io_step(const struct dh_io *io);
+/* For `alternatives`: those of a call which is ready, or not and may be interrupted, cancelled, or see time pass. */
+uint32_t dh_io_alternatives(const struct dh_task *t, bool ready, uint64_t due);
+/* After dh_io_step answered false: the call's own time is over. */
+bool dh_io_timed_out(void);
+/* What others did before they wrote there happened before what the caller does now. */
+void dh_io_acquire(const void *object);
+/* It was woken without being ready: cancelled, which does not return, or interrupted by a signal. */
+bool dh_io_was_interrupted(void);
+/* The step worked on this object and number after all. */
+void dh_io_executed_on(const void *object, int fd);
+/* The step changed nothing (EAGAIN, EBADF). */
+void dh_io_failed(void);
+
+/* A call that never blocks and changes the object, or only looks at it. */
+static inline void dh_io_step_on(const void *object, int fd, bool changes)
+{
+    struct dh_io io = {.object = object,
+                       .fd = fd,
+                       .flags = changes ? DH_STEP_READS | DH_STEP_WRITES : DH_STEP_READS | DH_STEP_SHARED,
+                       .touch = changes ? DH_IO_CHANGES : 0};
+    dh_io_step(&io);
+}
+/* A call that opens, duplicates or closes a number; -1: the lowest free one. */
+static inline void dh_io_step_numbers(const void *object, int fd)
+{
+    struct dh_io io = {
+        .object = object, .fd = fd, .flags = DH_STEP_READS | DH_STEP_WRITES, .touch = DH_IO_NUMBERS | DH_IO_CHANGES};
+    dh_io_step(&io);
+}
+
+#endif
