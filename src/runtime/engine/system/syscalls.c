@@ -9,6 +9,7 @@
 #include "runtime/engine/system/for_real.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/scheduling.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/signal_calls.h"
 #include "runtime/engine/system/socket.h"
