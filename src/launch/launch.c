@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "driver/derive.h"
+#include "driver/libraries.h"
 #include "driver/library_variants.h"
 #include "driver/site_selection.h"
 #include "driver/variant.h"
@@ -83,9 +84,33 @@ static bool is_elf(const char *path)
     return elf;
 }
 
+static void note_instrumented(void *arg, const char *name, const char *path, bool instrumented)
+{
+    char **first = arg;
+    (void)path;
+    if (instrumented && !*first)
+        *first = dh_strdup(name);
+}
+
+/* Hooks of a library do nothing in a program without the runtime. */
+static bool can_run(const char *program, struct dh_err *err)
+{
+    char *library = NULL;
+    struct dh_err ignored = {0};
+    if (!dh_container_present(program))
+        dh_libraries_each(program, note_instrumented, &library, &ignored);
+    if (library)
+        dh_err_set(err, "%s is not instrumented, only its library %s is: link the program with 'deadheat cc', too",
+                   program, library);
+    dh_err_release(&ignored);
+    bool ok = !library;
+    free(library);
+    return ok;
+}
+
 static char *variant_of(const char *program, const char *plan, struct dh_err *err)
 {
-    char *variant = dh_variant_derive(program, plan, err);
+    char *variant = can_run(program, err) ? dh_variant_derive(program, plan, err) : NULL;
     if (!variant || !lead_to_libraries(program, plan, err)) {
         free(variant);
         return NULL;
