@@ -158,6 +158,7 @@ void dh_campaign_result_release(struct dh_campaign_result *r)
 {
     free(r->cannot);
     free(r->bounds);
+    free(r->unseen);
     *r = (struct dh_campaign_result){0};
 }
 
@@ -176,6 +177,8 @@ void dh_campaign_summary(struct dh_str *out, const struct dh_campaign_result *r,
                     r->traces == 1 ? "" : "s");
     if (r->unconfirmed)
         dh_str_addf(out, "; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
+    if (r->unseen)
+        dh_str_addf(out, "; accesses in %s were not seen: it is another file in every run", r->unseen);
     if (r->interrupted)
         dh_str_add(out, "; interrupted");
     else if (!goals && !(o->first && r->proven))

@@ -86,6 +86,7 @@ struct dh_campaign_result {
     bool interrupted;
     char *cannot; /* why nothing can be explored, or NULL */
     char *bounds; /* what was tried, as text */
+    char *unseen; /* an instrumented library whose accesses were not seen, or NULL */
 };
 
 /* Parameters of a campaign. Borrows everything. */
