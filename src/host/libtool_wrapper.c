@@ -38,15 +38,14 @@ static char *between(const char *text, const char *before, const char *after)
     return NULL;
 }
 
-static void add_library_path(const char *folders)
+static void add_library_path(char *folders)
 {
     const char *old = getenv("LD_LIBRARY_PATH");
-    if (old && strstr(old, folders))
+    for (size_t n = strlen(folders); n && folders[n - 1] == ':'; n--)
+        folders[n - 1] = 0;
+    if (!*folders || (old && strstr(old, folders))) /* it may stand behind variants of its libraries */
         return;
-    char *path = dh_format("%s%s", folders, old ? old : "");
-    size_t n = strlen(path);
-    while (n && path[n - 1] == ':')
-        path[--n] = 0;
+    char *path = old && *old ? dh_format("%s:%s", folders, old) : dh_strdup(folders);
     setenv("LD_LIBRARY_PATH", path, 1);
     free(path);
 }
