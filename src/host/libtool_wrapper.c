@@ -58,9 +58,8 @@ char *dh_libtool_program(const char *path)
     char *real = dh_path_real(path), *name = between(text, "\n  program='", "'"),
          *folder = between(text, "\n  progdir=\"$thisdir/", "\""),
          *folders = between(text, "    LD_LIBRARY_PATH=\"", "$LD_LIBRARY_PATH\"");
-    char *program = real && name && folder
-                        ? dh_format("%.*s%s/%s", (int)(dh_basename(real) - real), real, folder, name)
-                        : NULL;
+    char *program =
+        real && name && folder ? dh_format("%.*s%s/%s", (int)(dh_basename(real) - real), real, folder, name) : NULL;
     if (program && !dh_file_is_regular(program)) {
         free(program);
         program = NULL;

@@ -28,7 +28,7 @@ enum dh_step_flag {
     DH_STEP_FAILED = 1 << 7, /* as executed: changed nothing (a failed try, a signal without waiters) */
     DH_STEP_BUFFERED =
         1 << 8, /* a store that waits in its thread's buffer, `second`, until a drain takes it to memory */
-    DH_STEP_COMPARES = 1 << 9, /* an update that may turn out to be a load */
+    DH_STEP_COMPARES = 1 << 9,   /* an update that may turn out to be a load */
     DH_STEP_SIGNALLED = 1 << 11, /* the thread may take a signal instead, whose handler may do anything */
 };
 

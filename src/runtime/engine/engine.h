@@ -39,13 +39,13 @@ struct dh_task {
     bool cancel_async; /* pthread_setcanceltype */
     bool cancel_pending;
     bool is_c11;
-    bool user_stack;                  /* allocated by the program */
-    bool cancellable;                 /* it waits in a cancellation point */
-    bool is_parked;                   /* in dh_engine_park: it can take a signal */
-    bool is_daemon;                   /* of the engine's own: nobody waits for its end */
-    uint64_t signals;                 /* pending, of this thread */
-    uint64_t mask;                    /* of signals, virtual */
-    uint64_t mask_after, awaited;     /* what a call that changes the mask restores; set of sigwait */
+    bool user_stack;              /* allocated by the program */
+    bool cancellable;             /* it waits in a cancellation point */
+    bool is_parked;               /* in dh_engine_park: it can take a signal */
+    bool is_daemon;               /* of the engine's own: nobody waits for its end */
+    uint64_t signals;             /* pending, of this thread */
+    uint64_t mask;                /* of signals, virtual */
+    uint64_t mask_after, awaited; /* what a call that changes the mask restores; set of sigwait */
     bool has_mask_after;
     bool was_interrupted;             /* a handler ended its latest wait for input or output */
     uint8_t interrupts;               /* what a handler does to its wait: enum dh_interrupts (system/signal.h) */

@@ -46,8 +46,8 @@ static bool fits(const struct dh_engine_decision *d, const struct dh_decision *m
     const struct dh_actor *a = &m->actors[d->thread];
     bool by_number = d->alternative && !(d->alternative & DH_ENGINE_FUTURE);
     bool can = by_number ? d->alternative < a->alternatives : a->enabled;
-    bool same = a->step.kind == d->kind ||
-                (d->kind == DH_STEP_DELIVER && dh_signals_is_taken_by(d->thread, d->alternative));
+    bool same =
+        a->step.kind == d->kind || (d->kind == DH_STEP_DELIVER && dh_signals_is_taken_by(d->thread, d->alternative));
     return !a->ended && can && a->step.site == d->place && same && a->step.occurrence == d->occurrence;
 }
 

@@ -77,7 +77,9 @@ long dh_signals_altstack(long number, const long a[6])
     stack_t *out = (stack_t *)a[1];
     bool on_it = (uintptr_t)__builtin_frame_address(0) - t->alternate_stack < t->alternate_size;
     stack_t before = {.ss_sp = (void *)t->alternate_stack,
-                      .ss_flags = on_it ? SS_ONSTACK : t->alternate_size ? 0 : SS_DISABLE,
+                      .ss_flags = on_it               ? SS_ONSTACK
+                                  : t->alternate_size ? 0
+                                                      : SS_DISABLE,
                       .ss_size = t->alternate_size};
     (void)number;
     if (wanted && on_it)

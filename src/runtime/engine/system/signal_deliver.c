@@ -107,8 +107,8 @@ static uint64_t set_mask(struct dh_task *t, int signal)
 
 static void call(struct dh_task *t, const struct dh_kernel_sigaction *a, siginfo_t *info, ucontext_t *context)
 {
-    bool switches = a->flags & SA_ONSTACK && t->alternate_size &&
-                    !is_on_alternate(t, (uintptr_t)__builtin_frame_address(0));
+    bool switches =
+        a->flags & SA_ONSTACK && t->alternate_size && !is_on_alternate(t, (uintptr_t)__builtin_frame_address(0));
     uintptr_t top = (t->alternate_stack + t->alternate_size) & ~(uintptr_t)15;
     if (switches)
         dh_signal_call_on(top, a->handler, info->si_signo, info, context);

@@ -15,9 +15,9 @@
 enum {
     INTERVAL_TIMERS = 3, /* the first ones: ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF */
     TIMERS = 128,
-    SPACING = 32,     /* steps between two expirations of a periodic one */
-    IDLE_MOST = 256,  /* expirations in a schedule because nothing else could happen */
-    GRACE_SECONDS = 10, /* by which a deadly one is late, since schedules are slow */
+    SPACING = 32,           /* steps between two expirations of a periodic one */
+    IDLE_MOST = 256,        /* expirations in a schedule because nothing else could happen */
+    GRACE_SECONDS = 10,     /* by which a deadly one is late, since schedules are slow */
     FIRST_NUMBER = 1 << 20, /* above those of the kernel */
     ANY_TASK = UINT32_MAX,
 };
@@ -33,7 +33,7 @@ static struct {
         int overrun;
     } at[TIMERS];
     unsigned n, armed; /* `n`: above those that were ever used */
-    unsigned idle; /* expirations so far because nothing else could happen */
+    unsigned idle;     /* expirations so far because nothing else could happen */
     bool hurries;
 } timers;
 
@@ -71,7 +71,8 @@ static struct dh_task *receiver(const struct timer *t)
 static bool is_blocked_by_all(int signal)
 {
     for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
-        if (!dh_engine->actors[i].ended && !dh_engine->tasks[i].is_daemon && !(dh_engine->tasks[i].mask & dh_signal_bit(signal)))
+        if (!dh_engine->actors[i].ended && !dh_engine->tasks[i].is_daemon &&
+            !(dh_engine->tasks[i].mask & dh_signal_bit(signal)))
             return false;
     return true;
 }
@@ -453,7 +454,7 @@ static const char *number_after(const char *at, const char *word, uint64_t *out,
         value = dh_text_after(at, word);
     *out = 0;
     for (; value && *value; value++) {
-        unsigned digit = *value >= '0' && *value <= '9' ? (unsigned)(*value - '0')
+        unsigned digit = *value >= '0' && *value <= '9'   ? (unsigned)(*value - '0')
                          : *value >= 'a' && *value <= 'f' ? (unsigned)(*value - 'a' + 10)
                                                           : 99;
         if (digit >= base)
