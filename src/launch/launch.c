@@ -217,9 +217,11 @@ static bool open_logs(struct launched *s, struct dh_err *err)
     if (!store)
         return false;
     dh_store_close(store);
-    char *program = dh_path_real(s->l->argv[0]), *arguments = dh_store_arguments(s->l->argv);
+    char *found = dh_program_find(s->l->argv[0]), *program = found ? dh_path_real(found) : NULL;
+    char *arguments = dh_store_arguments(s->l->argv);
     struct dh_store_run run = {program ? program : s->l->argv[0], arguments, (long long)time(NULL)};
     bool ok = dh_logs_create(&s->logs, db, &run, err);
+    free(found);
     free(program);
     free(arguments);
     if (ok)
