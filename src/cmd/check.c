@@ -233,10 +233,14 @@ static bool find_program(struct task *t)
     struct dh_check *c = &t->check;
     c->program = dh_path_real(found);
     c->is_searchable = c->program && dh_container_present(c->program);
-    free(*name);
-    *name = found;
-    c->argv = t->argv.at;
     c->policy = beside_store(t, "", dh_basename(found), ".dhp");
+    if (strchr(*name, '/')) {
+        free(found); /* a script of libtool keeps its name: it says where libraries are */
+    } else {
+        free(*name);
+        *name = found;
+    }
+    c->argv = t->argv.at;
     return c->program;
 }
 

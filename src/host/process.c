@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "host/deadline.h"
+#include "host/libtool_wrapper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,10 +65,16 @@ static bool is_program(const char *path)
     return !S_ISDIR(s.st_mode);
 }
 
+static char *program_at(const char *path)
+{
+    char *behind = is_program(path) ? dh_libtool_program(path) : NULL;
+    return behind ? behind : is_program(path) ? dh_strdup(path) : NULL;
+}
+
 char *dh_program_find(const char *name)
 {
     if (strchr(name, '/'))
-        return is_program(name) ? dh_strdup(name) : NULL;
+        return program_at(name);
     const char *path = getenv("PATH");
     for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
         size_t n = strcspn(at, ":");

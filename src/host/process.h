@@ -18,7 +18,8 @@ void dh_argv_addf(struct dh_argv *a, const char *fmt, ...) __attribute__((format
 void dh_argv_add_all(struct dh_argv *a, char *const *words, int n);
 void dh_argv_release(struct dh_argv *a);
 
-/* Path of a program on PATH (or the path itself if it holds a slash), or NULL. Owned by the caller. */
+/* Path of a program on PATH (or the path itself if it holds a slash), or NULL. Owned by the caller. A script of libtool
+ * stands for the program behind it (libtool_wrapper.h). */
 char *dh_program_find(const char *name);
 
 /* Runs and waits; output goes where ours goes, unless `out` is given, which then gets standard output.

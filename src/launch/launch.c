@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "driver/derive.h"
+#include "driver/libraries.h"
 #include "driver/library_variants.h"
 #include "driver/site_selection.h"
 #include "driver/variant.h"
@@ -93,9 +94,33 @@ bool dh_launch_is_ours(const char *file)
     return is_elf(file) && dh_container_present(file);
 }
 
+static void note_instrumented(void *arg, const char *name, const char *path, bool instrumented)
+{
+    char **first = arg;
+    (void)path;
+    if (instrumented && !*first)
+        *first = dh_strdup(name);
+}
+
+/* Hooks of a library do nothing in a program without the runtime. */
+static bool can_run(const char *program, struct dh_err *err)
+{
+    char *library = NULL;
+    struct dh_err ignored = {0};
+    if (!dh_container_present(program))
+        dh_libraries_each(program, note_instrumented, &library, &ignored);
+    if (library)
+        dh_err_set(err, "%s is not instrumented, only its library %s is: link the program with 'deadheat cc', too",
+                   program, library);
+    dh_err_release(&ignored);
+    bool ok = !library;
+    free(library);
+    return ok;
+}
+
 static char *variant_of(const char *program, const char *plan, struct dh_err *err)
 {
-    char *variant = dh_variant_derive(program, plan, err);
+    char *variant = can_run(program, err) ? dh_variant_derive(program, plan, err) : NULL;
     if (!variant || !lead_to_libraries(program, plan, err)) {
         free(variant);
         return NULL;
@@ -202,9 +227,11 @@ static bool open_logs(struct launched *s, struct dh_err *err)
     if (!store)
         return false;
     dh_store_close(store);
-    char *program = dh_path_real(s->l->argv[0]), *arguments = dh_store_arguments(s->l->argv);
+    char *found = dh_program_find(s->l->argv[0]), *program = found ? dh_path_real(found) : NULL;
+    char *arguments = dh_store_arguments(s->l->argv);
     struct dh_store_run run = {program ? program : s->l->argv[0], arguments, (long long)time(NULL)};
     bool ok = dh_logs_create(&s->logs, db, &run, err);
+    free(found);
     free(program);
     free(arguments);
     if (ok)

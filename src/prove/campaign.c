@@ -230,6 +230,7 @@ void dh_campaign_result_release(struct dh_campaign_result *r)
     free(r->cannot);
     free(r->odd);
     free(r->bounds);
+    free(r->unseen);
     *r = (struct dh_campaign_result){0};
 }
 
@@ -255,6 +256,8 @@ void dh_campaign_summary(struct dh_str *out, const struct dh_campaign_result *r,
         dh_str_addf(out, "; %u found when there was no time left to replay, not called proven", r->untold);
     if (r->unconfirmed)
         dh_str_addf(out, "; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
+    if (r->unseen)
+        dh_str_addf(out, "; accesses in %s were not seen: it is another file in every run", r->unseen);
     if (r->interrupted)
         dh_str_add(out, "; interrupted");
     else if (!goals && !(o->first && r->proven))

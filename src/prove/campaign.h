@@ -95,6 +95,7 @@ struct dh_campaign_result {
     const char *irrevocable; /* the subject's */
     char *odd;               /* what was odd about the program's runs, or NULL */
     char *bounds;            /* what was tried, as text */
+    char *unseen;            /* an instrumented library whose accesses were not seen, or NULL */
 };
 
 /* Parameters of a campaign. Borrows everything. */

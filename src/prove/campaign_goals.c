@@ -15,7 +15,7 @@ static const struct phase pair_phases[] = {
     {"pos", DH_ENGINE_NO_ORDER, 24, 0, DH_ENGINE_IN_BETWEEN, false},
 };
 
-/* For places of libraries, which cannot be marked: every access is a step. */
+/* For places that cannot be marked, as of a library that the tool does not know: every access is a step. */
 static const struct phase library_phases[] = {{"random", DH_ENGINE_ALL_VISIBLE, 40, 0, DH_ENGINE_BEFORE_LAST, false},
                                               {"pct", DH_ENGINE_ALL_VISIBLE, 30, 0, DH_ENGINE_BEFORE_LAST, false},
                                               {"pos", DH_ENGINE_ALL_VISIBLE, 30, 0, DH_ENGINE_IN_BETWEEN, false}};

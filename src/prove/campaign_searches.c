@@ -147,9 +147,17 @@ static void add_progress(struct campaign *c, struct search_process *s)
     }
 }
 
+static void keep_unseen(struct campaign *c, const struct dh_engine_control *r)
+{
+    uint32_t known = c->terms.s->start.n_libraries;
+    if (r->progress.unknown_libraries && !c->terms.out->unseen && known < DH_ENGINE_LIBRARIES)
+        c->terms.out->unseen = dh_format("%.*s", DH_ENGINE_PATH - 1, r->libraries[known].path);
+}
+
 void dh_campaign_end_search(struct campaign *c, struct search_process *s)
 {
     dh_campaign_keep_visible(c, s);
+    keep_unseen(c, dh_engine_process_region(s->control));
     dh_engine_process_free(s->control);
     free(s->visible);
     *s = (struct search_process){0};

@@ -14,6 +14,7 @@
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
 #include "runtime/engine/system/models.h"
+#include "runtime/engine/system/scheduling.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/signal_calls.h"
 #include "runtime/engine/system/signalfd.h"
