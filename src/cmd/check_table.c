@@ -274,6 +274,8 @@ static void print_suspicions(const struct dh_check *c, const struct dh_found *fo
 static const char *doubt_of(const struct dh_check *c)
 {
     const struct dh_stage_state *t = c->state;
+    if (t->hosting.verdict == DH_HOSTING_UNKNOWN)
+        return t->cannot[0] ? t->cannot : NULL;
     return t->hosting.why[0] && t->hosting.verdict != DH_HOSTING_NO_THREADS ? t->hosting.why : NULL;
 }
 
@@ -306,9 +308,7 @@ void dh_check_table_print(const struct dh_check *c, const struct dh_found *found
     if (!suspected)
         print_suspicions(c, found, &rows);
     if (doubt_of(c))
-        printf("%s: %s\n",
-               c->state->hosting.verdict == DH_HOSTING_WRONG ? "Schedules were not searched"
-                                                             : "An empty search shows nothing here",
+        printf("%s: %s\n", c->state->cannot[0] ? "Schedules were not searched" : "An empty search shows nothing here",
                doubt_of(c));
     dh_vec_release(&rows);
 }
