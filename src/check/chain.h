@@ -77,6 +77,8 @@ struct dh_check_run {
 void dh_check_run(void *arg, struct dh_stage_state *t);
 /* Makes the variant that runs need. `arg` is the struct dh_check. */
 void dh_check_prepare_run(void *arg, struct dh_stage_state *t);
+/* How long that will take, roughly. */
+uint64_t dh_check_run_estimate_ns(const struct dh_check *c);
 /* Beside the stages: the variants that they will need, first that of runs, unless in haste. */
 void dh_check_derive_all(void *arg, struct dh_stage_state *t);
 
