@@ -14,8 +14,9 @@
 #define SCAN_GRACE 0
 #define JUDGING_MORE (5000 * MS) /* for the baseline */
 #define SEARCH_GRACE (6000 * MS) /* the last schedule found may still be minimised and replayed */
+#define LAST_GRACE (700 * MS)    /* when all is over: what a stage has is stored */
 /* How often in a row a stage may be tried without news. */
-enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2 };
+enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2, MOST_FAILURES = 4 };
 
 /* ---- what there is ---- */
 
@@ -151,15 +152,10 @@ static struct sum sum_up(const struct dh_check *c)
 
 /* ---- time ---- */
 
-static uint64_t end_of(const struct dh_check *c)
-{
-    return c->began_ns + c->budget_ns;
-}
-
 static uint64_t left(const struct dh_check *c)
 {
     uint64_t now = dh_now_ns();
-    return end_of(c) > now ? end_of(c) - now : 0;
+    return dh_check_ends(c) > now ? dh_check_ends(c) - now : 0;
 }
 
 /* A part of the time is kept for healing, which comes last. */
@@ -174,9 +170,9 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static bool goes_on(const struct dh_check *c, const struct sum *s)
+static uint64_t most(uint64_t a, uint64_t b)
 {
-    return !dh_stage_interrupted() && left_to_climb(c, s) > 200 * MS;
+    return a > b ? a : b;
 }
 
 /* ---- stages ---- */
@@ -186,8 +182,16 @@ struct chain {
     struct sum sum;
     uint64_t proving_ns, classifying_ns, statics_ns; /* spent */
     unsigned barren_runs, barren_explorations, explorations, judged, weakened;
-    unsigned reported; /* bits of stages that were */
+    unsigned reported;    /* bits of stages that were */
+    unsigned failures;    /* stages in a row that failed by themselves */
+    pid_t beside;         /* makes variants; 0: nobody does */
+    const char *why_over; /* why it ended before its time, or NULL */
 };
+
+static bool goes_on(const struct chain *k)
+{
+    return !dh_stage_interrupted() && k->failures < MOST_FAILURES && left_to_climb(k->c, &k->sum) > 200 * MS;
+}
 
 enum stage_name { SCAN, RUN, PROVE, CLASSIFY, HEAL };
 static const char *const names[] = {"scan", "run", "prove", "classify", "heal"};
@@ -210,7 +214,23 @@ static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_s
 {
     struct dh_stage s = *stage;
     s.progress = k->c->host->progress;
+    if (!k->c->only_run)
+        s.killed_ns = dh_check_ends(k->c) + LAST_GRACE;
     dh_stage_run(&s, k->c->state, end);
+    bool failed = k->c->state->result != DH_STAGE_DONE || (end->failed && !end->late);
+    k->failures = failed ? k->failures + 1 : 0;
+}
+
+/* Counts of all findings so far: a stage that was cut must not look as if there were none. */
+static void say_counts(struct chain *k, enum stage_name name, const struct dh_stage_end *end)
+{
+    const struct sum *s = &k->sum;
+    const char *cut = !end->late ? "" : name == SCAN ? "its time was over; " : "ended by us; ";
+    dh_stage_say(k->c->state, "%s%s%u observed, %u suspected", cut,
+                 name == RUN && k->c->runs       ? "with noise: "
+                 : name == RUN && k->c->in_haste ? "races and deadlocks only: "
+                                                 : "",
+                 s->level[DH_LEVEL_OBSERVED] + s->level[DH_LEVEL_PROVEN], s->level[DH_LEVEL_SUSPECTED]);
 }
 
 /* Whether a finding is new or has risen. */
@@ -221,8 +241,7 @@ static bool go(struct chain *k, enum stage_name name, const struct dh_stage *sta
     k->sum = sum_up(k->c);
     bool news = k->sum.score != before.score;
     if (name == SCAN || name == RUN)
-        dh_stage_say(k->c->state, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
-                     k->sum.level[DH_LEVEL_OBSERVED] + k->sum.level[DH_LEVEL_PROVEN], k->sum.level[DH_LEVEL_SUSPECTED]);
+        say_counts(k, name, end);
     if (!k->c->only_run && (name != RUN || k->c->state->result == DH_STAGE_DONE))
         report(k, name, end, news);
     return news;
@@ -235,21 +254,35 @@ static void scan(struct chain *k)
                              .arg = k->c,
                              .until_ns = dh_now_ns() + k->c->budget_ns / 6,
                              .grace_ns = SCAN_GRACE,
-                             .all_ends_ns = end_of(k->c)};
+                             .all_ends_ns = dh_check_ends(k->c)};
     struct dh_stage_end end;
     go(k, SCAN, &stage, &end);
 }
 
-/* Making the variant of a large program may take as long as the budget; it is charged a sixth of the budget at most. */
+/* Variants are made beside the first stages. */
+static void derive_beside(struct chain *k)
+{
+    struct dh_stage stage = {.name = "derive", .work = dh_check_derive_all, .arg = k->c};
+    stage.killed_ns = dh_check_ends(k->c);
+    dh_stage_end_beside(k->beside, k->c->state);
+    k->beside = dh_stage_start_beside(&stage, k->c->state);
+}
+
+/* The variant of a large program with hooks for every detector may take longer than all of the budget. */
 static void prepare_run(struct chain *k)
 {
     struct dh_check *c = k->c;
-    struct dh_stage stage = {
-        .name = "run", .work = dh_check_prepare_run, .arg = c, .until_ns = UINT64_MAX, .all_ends_ns = UINT64_MAX};
+    struct dh_stage stage = {.name = "run",
+                             .work = dh_check_prepare_run,
+                             .arg = c,
+                             .until_ns = c->began_ns + c->budget_ns / 3,
+                             .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
-    if (end.took_ns > c->budget_ns / 6)
-        c->began_ns += end.took_ns - c->budget_ns / 6;
+    if (!end.late || !c->is_searchable)
+        return;
+    c->in_haste = true;
+    derive_beside(k);
 }
 
 /* A program that does not end by itself is ended when half of the time is over. */
@@ -257,14 +290,15 @@ static enum dh_stage_result run_first(struct chain *k)
 {
     struct dh_check *c = k->c;
     struct dh_check_run arg = {.c = c, .is_first = true};
-    struct dh_stage stage = {.name = "run",
-                             .work = dh_check_run,
-                             .arg = &arg,
-                             .until_ns = c->only_run ? UINT64_MAX : dh_now_ns() + c->budget_ns / 2,
-                             .grace_ns = SEARCH_GRACE,
-                             .all_ends_ns = end_of(c),
-                             .runs_program = true,
-                             .is_ours = true};
+    struct dh_stage stage = {
+        .name = "run",
+        .work = dh_check_run,
+        .arg = &arg,
+        .until_ns = c->only_run ? UINT64_MAX : most(c->began_ns + c->budget_ns / 2, dh_now_ns() + c->budget_ns / 6),
+        .grace_ns = SEARCH_GRACE,
+        .all_ends_ns = dh_check_ends(c),
+        .runs_program = true,
+        .is_ours = true};
     struct dh_stage_end end;
     go(k, RUN, &stage, &end);
     c->runs++;
@@ -285,7 +319,7 @@ static const char *noise_of(const struct chain *k)
 static bool run_with_noise(struct chain *k)
 {
     struct dh_check *c = k->c;
-    if (k->barren_runs >= BARREN_RUNS || c->status_is_ours || !goes_on(c, &k->sum))
+    if (k->barren_runs >= BARREN_RUNS || c->status_is_ours || !goes_on(k))
         return false;
     struct dh_check_run arg = {.c = c, .noise = noise_of(k), .seed = c->runs};
     uint64_t most = least(c->run_ns * 4 + 2000 * MS, left_to_climb(c, &k->sum) / 4);
@@ -294,7 +328,7 @@ static bool run_with_noise(struct chain *k)
                              .arg = &arg,
                              .until_ns = dh_now_ns() + most,
                              .grace_ns = SEARCH_GRACE,
-                             .all_ends_ns = end_of(c),
+                             .all_ends_ns = dh_check_ends(c),
                              .runs_program = true};
     struct dh_stage_end end;
     bool news = go(k, RUN, &stage, &end);
@@ -310,14 +344,22 @@ static void prepare(struct chain *k)
     struct dh_stage stage = {.name = "prove",
                              .work = dh_check_prepare,
                              .arg = &arg,
-                             .until_ns = dh_now_ns() + left(k->c) / 2,
-                             .all_ends_ns = end_of(k->c)};
+                             .until_ns = dh_check_ends(k->c) - k->c->budget_ns / 5,
+                             .all_ends_ns = dh_check_ends(k->c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
     if (k->c->state->said[0])
         k->c->host->ended("baseline", end.took_ns, k->c->state->said);
-    if (end.late)
-        snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "there was no time to make a variant for it");
+    if (!end.late)
+        return;
+    if (strstr(k->c->state->now, DH_CHECK_COMPARING))
+        snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "no time to compare it with a native run");
+    else
+        snprintf(k->c->state->cannot, sizeof k->c->state->cannot,
+                 "no time to make the variant for it (%.60s); what is made is kept for the next check",
+                 k->c->state->beside);
+    k->c->host->ended(names[PROVE], end.took_ns, k->c->state->cannot);
+    k->reported |= 1u << PROVE;
 }
 
 static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *), struct dh_check_search arg,
@@ -335,9 +377,9 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *
     struct dh_stage stage = {.name = "prove",
                              .work = work,
                              .arg = &arg,
-                             .until_ns = least(now + time + more, end_of(c) + 500 * MS),
+                             .until_ns = least(now + time + more, dh_check_ends(c) + 500 * MS),
                              .grace_ns = SEARCH_GRACE,
-                             .all_ends_ns = end_of(c)};
+                             .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     bool news = go(k, PROVE, &stage, &end);
     k->proving_ns += end.took_ns;
@@ -350,7 +392,7 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *
 
 static bool prove(struct chain *k, uint64_t quantum, bool thorough)
 {
-    if (!k->sum.goals || !goes_on(k->c, &k->sum))
+    if (!k->sum.goals || !goes_on(k))
         return false;
     return search(k, dh_check_search, (struct dh_check_search){.goal_ns = quantum, .thorough = thorough},
                   left_to_climb(k->c, &k->sum) / (thorough ? 3 : 5));
@@ -359,7 +401,7 @@ static bool prove(struct chain *k, uint64_t quantum, bool thorough)
 static bool prove_static(struct chain *k, uint64_t quantum)
 {
     uint64_t most = k->c->budget_ns / 5, began = dh_now_ns();
-    if (!k->sum.statics || k->statics_ns >= most || !goes_on(k->c, &k->sum))
+    if (!k->sum.statics || k->statics_ns >= most || !goes_on(k))
         return false;
     bool any = search(k, dh_check_search, (struct dh_check_search){.goal_ns = quantum / 2, .statics = true},
                       least(most - k->statics_ns, left_to_climb(k->c, &k->sum) / 4));
@@ -370,7 +412,7 @@ static bool prove_static(struct chain *k, uint64_t quantum)
 /* Exploration without a goal, for defects that no run has shown. */
 static bool explore(struct chain *k, uint64_t quantum)
 {
-    if (k->c->state->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k->c, &k->sum))
+    if (k->c->state->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k))
         return false;
     return search(k, dh_check_search, (struct dh_check_search){.explores = true}, quantum * 2);
 }
@@ -379,7 +421,7 @@ static bool explore(struct chain *k, uint64_t quantum)
 static bool judge_ends(struct chain *k, uint64_t quantum)
 {
     unsigned most = k->sum.suspects ? BARREN_ENDS : !k->sum.destructive;
-    if (k->judged >= most || !goes_on(k->c, &k->sum))
+    if (k->judged >= most || !goes_on(k))
         return false;
     k->judged++;
     return search(k, dh_check_outcomes, (struct dh_check_search){0}, quantum * 2);
@@ -388,7 +430,7 @@ static bool judge_ends(struct chain *k, uint64_t quantum)
 /* Defects of atomics with too weak an order show only under a weak memory model. */
 static bool weaken(struct chain *k, uint64_t quantum)
 {
-    if (k->weakened >= WEAK_ROUNDS || !goes_on(k->c, &k->sum))
+    if (k->weakened >= WEAK_ROUNDS || !goes_on(k))
         return false;
     k->weakened++;
     return search(k, dh_check_outcomes, (struct dh_check_search){.weak = true}, quantum * 2);
@@ -400,7 +442,7 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
     unsigned wanted = thorough ? k->sum.doubtful : k->sum.unclassified;
     uint64_t allowed = c->classify_ns > k->classifying_ns ? c->classify_ns - k->classifying_ns : 0;
     uint64_t time = least(least(allowed, wanted * quantum * 2 + 500 * MS), left_to_climb(c, &k->sum) / 2);
-    if ((!wanted && !k->sum.failures) || time < 100 * MS || !goes_on(c, &k->sum))
+    if ((!wanted && !k->sum.failures) || time < 100 * MS || !goes_on(k))
         return false;
     struct dh_check_classify arg = {.c = c, .budget_ns = time, .thorough = thorough};
     struct dh_stage stage = {.name = "classify",
@@ -408,7 +450,7 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
                              .arg = &arg,
                              .until_ns = dh_now_ns() + time + 1000 * MS,
                              .grace_ns = SEARCH_GRACE,
-                             .all_ends_ns = end_of(c)};
+                             .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     go(k, CLASSIFY, &stage, &end);
     k->classifying_ns += end.took_ns;
@@ -428,7 +470,7 @@ static void heal(struct chain *k)
                              .arg = &arg,
                              .until_ns = dh_now_ns() + time,
                              .grace_ns = 0,
-                             .all_ends_ns = end_of(c)};
+                             .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     go(k, HEAL, &stage, &end);
 }
@@ -440,7 +482,7 @@ static void heal(struct chain *k)
 static void climb(struct chain *k)
 {
     uint64_t quantum = k->c->budget_ns / 60;
-    for (unsigned round = 0; goes_on(k->c, &k->sum); round++, quantum *= 2) {
+    for (unsigned round = 0; goes_on(k); round++, quantum *= 2) {
         bool any = run_with_noise(k);
         any |= prove(k, quantum, round);
         any |= classify(k, quantum, false);
@@ -450,15 +492,31 @@ static void climb(struct chain *k)
         any |= weaken(k, quantum);
         any |= classify(k, quantum, false);
         any |= round && classify(k, quantum, true);
-        if (!any)
+        if (!any || k->failures >= MOST_FAILURES) {
+            k->why_over = k->failures >= MOST_FAILURES ? "its stages fail, see above"
+                          : k->c->state->cannot[0]     ? "it cannot be searched"
+                                                       : "nothing can rise any more";
             break;
+        }
     }
+}
+
+/* Nobody has to guess why it took less time than it may. */
+static void say_why_over(const struct chain *k)
+{
+    const struct dh_check *c = k->c;
+    if (k->why_over && !dh_stage_interrupted() && left(c) > c->budget_ns / 10)
+        c->host->over_early(dh_now_ns() - c->began_ns, c->budget_ns, k->why_over);
 }
 
 enum dh_stage_result dh_check_chain(struct dh_check *c)
 {
     struct chain k = {.c = c};
     bool whole = c->is_searchable && !c->only_run;
+    if (!c->only_run && c->is_searchable) {
+        c->in_haste = dh_check_run_estimate_ns(c) > c->budget_ns / 3;
+        derive_beside(&k);
+    }
     if (whole)
         scan(&k);
     if (!c->only_run)
@@ -468,7 +526,9 @@ enum dh_stage_result dh_check_chain(struct dh_check *c)
         prepare(&k);
         climb(&k);
         heal(&k);
+        say_why_over(&k);
     }
+    dh_stage_end_beside(k.beside, c->state);
     c->interrupted = dh_stage_interrupted();
     return result;
 }

@@ -14,6 +14,8 @@ struct dh_check_host {
     dh_stage_progress *progress;            /* NULL: there is no terminal */
     /* A stage is over; `said` is its result in words. */
     void (*ended)(const char *stage, uint64_t took_ns, const char *said);
+    /* All is over before the budget is. */
+    void (*over_early)(uint64_t took_ns, uint64_t budget_ns, const char *why);
 };
 
 struct dh_check {
@@ -27,6 +29,7 @@ struct dh_check {
     uint64_t prove_ns, classify_ns; /* at most so much; 0: not at all */
     uint64_t schedules;             /* of each search at most, and each goal is searched for once; 0: no limit */
     bool only_run;                  /* one run, and nothing else */
+    bool in_haste; /* there is no time to make a variant for every detector: runs take the program as it is */
     bool heals, reports_all;
     bool keeps_stdout; /* the program writes to standard error: standard output is for the document of the command */
     long long since;   /* ours are the runs of the store after this one */
@@ -39,6 +42,12 @@ struct dh_check {
     unsigned runs;
     bool cannot_search, interrupted;
 };
+
+/* When all is to be over. */
+static inline uint64_t dh_check_ends(const struct dh_check *c)
+{
+    return c->began_ns + c->budget_ns;
+}
 
 /* This call's findings of the store, copies, proven ones first. */
 struct dh_found {
@@ -68,6 +77,10 @@ struct dh_check_run {
 void dh_check_run(void *arg, struct dh_stage_state *t);
 /* Makes the variant that runs need. `arg` is the struct dh_check. */
 void dh_check_prepare_run(void *arg, struct dh_stage_state *t);
+/* How long that will take, roughly. */
+uint64_t dh_check_run_estimate_ns(const struct dh_check *c);
+/* Beside the stages: the variants that they will need, first that of runs, unless in haste. */
+void dh_check_derive_all(void *arg, struct dh_stage_state *t);
 
 struct dh_check_search {
     const struct dh_check *c;
@@ -80,7 +93,9 @@ struct dh_check_search {
     uint64_t seed;
 };
 void dh_check_search(void *arg, struct dh_stage_state *t);
-void dh_check_prepare(void *arg, struct dh_stage_state *t); /* makes the variant that searches need */
+/* Makes the variant that searches need, and compares it with the program itself. */
+void dh_check_prepare(void *arg, struct dh_stage_state *t);
+#define DH_CHECK_COMPARING "comparing an undisturbed run with a native one" /* what it does last */
 /* Searches for wrong ends, and blames findings for them. */
 void dh_check_outcomes(void *arg, struct dh_stage_state *t);
 

@@ -1,9 +1,11 @@
 /* Stages of check that find: static analysis, and runs with every detector. */
 #include "check/chain.h"
 #include "driver/derive.h"
+#include "host/activity.h"
 #include "host/file.h"
 #include "launch/detector_list.h"
 #include "launch/launch.h"
+#include "launch/open_subject.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -67,14 +69,18 @@ static void set_streams(const struct dh_check_run *r)
         dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-void dh_check_prepare_run(void *arg, struct dh_stage_state *t)
+/* Race detection needs no other variant than the one that is built; deadlocks show without hooks. Owned by the
+ * caller. */
+static char *detectors_of(const struct dh_check *c)
 {
-    const struct dh_check *c = arg;
-    char *detect = dh_detector_list_all(","), *plan = dh_detector_list_plan(detect), *libraries = NULL;
+    return c->in_haste ? dh_strdup("race,deadlock") : dh_detector_list_all(",");
+}
+
+static void derive_for_runs(const struct dh_check *c)
+{
+    char *detect = detectors_of(c), *plan = dh_detector_list_plan(detect), *libraries = NULL;
     struct dh_focus focus = {0};
     struct dh_err err = {0};
-    be_quiet(c); /* errors are reported when it is run */
-    dh_stage_now(t, "making the variant that runs are watched with");
     if (dh_focus_prepare(&focus, "check", detect, plan, c->db, &err)) {
         char *variant = dh_variant_derive(c->program, focus.plan, &err);
         if (variant)
@@ -88,10 +94,60 @@ void dh_check_prepare_run(void *arg, struct dh_stage_state *t)
     free(plan);
 }
 
+uint64_t dh_check_run_estimate_ns(const struct dh_check *c)
+{
+    char *detect = detectors_of(c), *plan = dh_detector_list_plan(detect);
+    struct dh_focus focus = {0};
+    struct dh_err err = {0};
+    uint64_t ns = 0;
+    if (dh_focus_prepare(&focus, "check", detect, plan, c->db, &err))
+        ns = dh_variant_estimate_ns(c->program, focus.plan);
+    dh_err_release(&err);
+    dh_focus_release(&focus);
+    free(detect);
+    free(plan);
+    return ns;
+}
+
+void dh_check_prepare_run(void *arg, struct dh_stage_state *t)
+{
+    const struct dh_check *c = arg;
+    be_quiet(c); /* errors are reported when it is run */
+    dh_stage_now(t, "making the variant that runs are watched with");
+    derive_for_runs(c);
+}
+
+/* ---- beside the stages ---- */
+
+static struct dh_stage_state *shown_in;
+
+static void show_beside(const char *line)
+{
+    dh_stage_beside(shown_in, line);
+}
+
+void dh_check_derive_all(void *arg, struct dh_stage_state *t)
+{
+    const struct dh_check *c = arg;
+    struct dh_err err = {0};
+    char *libraries = NULL;
+    be_quiet(c);
+    shown_in = t;
+    dh_activity_show_by(show_beside);
+    if (!c->in_haste)
+        derive_for_runs(c);
+    char *variant = c->is_searchable ? dh_variant_derive(c->program, DH_ENGINE_PLAN, &err) : NULL;
+    if (variant)
+        dh_variant_derive_libraries(c->program, DH_ENGINE_PLAN, &libraries, &err);
+    free(variant);
+    free(libraries);
+    dh_err_release(&err); /* said by the stage that needs it */
+}
+
 void dh_check_run(void *arg, struct dh_stage_state *t)
 {
     const struct dh_check_run *r = arg;
-    char *detect = dh_detector_list_all(","), *plan = dh_detector_list_plan(detect), *seed = dh_format("%u", r->seed);
+    char *detect = detectors_of(r->c), *plan = dh_detector_list_plan(detect), *seed = dh_format("%u", r->seed);
     struct dh_focus focus = {.noise = r->noise, .seed = r->noise ? seed : NULL};
     struct dh_err err = {0};
     set_streams(r);

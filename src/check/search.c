@@ -1,5 +1,7 @@
 /* Stages of check that prove: findings one after the other, or exploration without a goal. */
+#include "base/set.h"
 #include "check/chain.h"
+#include "finding/group.h"
 #include "finding/suppress.h"
 #include "host/notice.h"
 #include "prove/goals.h"
@@ -124,13 +126,30 @@ static void pursue(struct search *s, const struct dh_finding *f)
     free(goal.why);
 }
 
+static bool is_proven(const struct search *s, const struct dh_finding *f)
+{
+    return f->level == DH_LEVEL_PROVEN || dh_stage_tried(s->state, f->id)->proven;
+}
+
+/* Findings of one group share a witness (finding/group.h): the others need no time. */
+static void settle_groups(const struct search *s, const struct dh_found *found)
+{
+    struct dh_u64_set shown = {0};
+    for (size_t i = 0; i < found->at.n; i++)
+        if (is_proven(s, found->at.at[i]) && dh_finding_group(found->at.at[i]))
+            dh_u64_set_add(&shown, dh_finding_group(found->at.at[i]));
+    for (size_t i = 0; shown.n && i < found->at.n; i++)
+        if (dh_finding_group(found->at.at[i]) && dh_u64_set_has(&shown, dh_finding_group(found->at.at[i])))
+            dh_stage_tried(s->state, found->at.at[i]->id)->settled = true;
+    dh_u64_set_release(&shown);
+}
+
 /* Other pairs of places of a variable with a proven race come later. */
 static bool is_shown(const struct search *s, const struct dh_found *found, const struct dh_finding *f)
 {
     for (size_t i = 0; f->variable[0] && i < found->at.n; i++) {
         const struct dh_finding *g = found->at.at[i];
-        if (g->kind == f->kind && strcmp(g->variable, f->variable) == 0 &&
-            (g->level == DH_LEVEL_PROVEN || dh_stage_tried(s->state, g->id)->proven))
+        if (g->kind == f->kind && strcmp(g->variable, f->variable) == 0 && is_proven(s, g))
             return true;
     }
     return false;
@@ -145,6 +164,7 @@ static void pursue_those(struct search *s, const struct dh_found *found, bool sh
             continue;
         s->at++;
         pursue(s, f);
+        settle_groups(s, found);
     }
 }
 
@@ -157,6 +177,7 @@ static void pursue_all(struct search *s)
         dh_notice_err(&err);
         return;
     }
+    settle_groups(s, &found);
     for (size_t i = 0; i < found.at.n; i++)
         s->n += dh_check_is_goal(s->of->c, found.at.at[i], s->of->statics);
     pursue_those(s, &found, false);
@@ -215,7 +236,7 @@ static uint64_t patience_of(const struct dh_check *c)
 static void compare_with_native(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t)
 {
     struct dh_err err = {0};
-    dh_stage_now(t, "comparing an undisturbed run with a native one");
+    dh_stage_now(t, DH_CHECK_COMPARING);
     if (!dh_hosting_check(s, patience_of(c), &t->hosting, &err))
         dh_notice_err(&err);
     if (t->hosting.verdict == DH_HOSTING_NO_THREADS)

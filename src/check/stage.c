@@ -1,12 +1,10 @@
 #include "check/stage.h"
 
-#include "base/vec.h"
 #include "host/notice.h"
 #include "host/process.h"
 #include "prove/engine_process.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +18,7 @@
 #define MS 1000000ull
 #define LINE_EVERY (200 * MS)
 #define INTERRUPTED_GRACE (1000 * MS)
+#define LAST_WORDS (600 * MS)
 #define PROGRAM_GRACE (1500 * MS) /* from SIGTERM to SIGKILL, for the user's program */
 
 /* ---- state that stage and command share ---- */
@@ -105,56 +104,13 @@ bool dh_stage_interrupted(void)
 static void show_progress(const struct dh_stage *s, const struct dh_stage_state *t)
 {
     uint64_t now = dh_now_ns();
+    char line[2 * DH_STAGE_WORDS + 4];
+    snprintf(line, sizeof line, "%s%s%s", t->now, t->now[0] && t->beside[0] ? "; " : "", t->beside);
     s->progress(s->name, s->all_ends_ns > now ? s->all_ends_ns - now : 0,
-                asked_to_stop ? "ending with what there is" : t->now);
+                asked_to_stop ? "ending with what there is" : line);
 }
 
 /* ---- ending what does not end ---- */
-
-struct relative {
-    pid_t pid, parent;
-};
-
-static bool read_relative(const char *name, struct relative *r)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f)
-        fclose(f);
-    text[n] = 0;
-    const char *rest = strrchr(text, ')'); /* the name of a program may hold anything */
-    int parent;
-    if (!rest || sscanf(rest + 1, " %*c %d", &parent) != 1)
-        return false;
-    *r = (struct relative){(pid_t)atoi(name), parent};
-    return true;
-}
-
-/* Children, their children and so on. */
-static void kill_offspring(pid_t of)
-{
-    DH_VEC(struct relative) all = {0};
-    DH_VEC(pid_t) marked = {0};
-    DIR *d = opendir("/proc");
-    for (struct dirent *e; d && (e = readdir(d));) {
-        struct relative r;
-        if (isdigit((unsigned char)e->d_name[0]) && read_relative(e->d_name, &r))
-            dh_vec_push(&all, r);
-    }
-    if (d)
-        closedir(d);
-    dh_vec_push(&marked, of);
-    for (size_t i = 0; i < marked.n; i++)
-        for (size_t k = 0; k < all.n; k++)
-            if (all.at[k].parent == marked.at[i])
-                dh_vec_push(&marked, all.at[k].pid);
-    for (size_t i = 1; i < marked.n; i++)
-        kill(marked.at[i], SIGKILL);
-    dh_vec_release(&all);
-    dh_vec_release(&marked);
-}
 
 /* Escalation against a stage that does not stop: SIGTERM to its program, SIGKILL to that, then to the stage. */
 struct stopping {
@@ -175,12 +131,14 @@ static void escalate(const struct dh_stage *s, struct dh_stage_state *t, pid_t p
         kill(pid, SIGTERM); /* which it passes on */
         p->step = 1;
     }
-    if (p->step <= 1 && s->runs_program && waited > INTERRUPTED_GRACE + PROGRAM_GRACE) {
-        kill_offspring(pid);
+    bool last = s->killed_ns && now + LAST_WORDS >= s->killed_ns; /* what it stores must be stored now */
+    if (p->step <= 1 && s->runs_program && (last || waited > INTERRUPTED_GRACE + PROGRAM_GRACE)) {
+        dh_kill_offspring(pid);
         p->step = 2;
     }
-    if (p->step < 3 && waited > s->grace_ns + (s->runs_program ? 2 * PROGRAM_GRACE : 0)) {
-        kill_offspring(pid);
+    if (p->step < 3 &&
+        ((s->killed_ns && now >= s->killed_ns) || waited > s->grace_ns + (s->runs_program ? 2 * PROGRAM_GRACE : 0))) {
+        dh_kill_offspring(pid);
         kill(pid, SIGKILL);
         p->step = 3;
     }
@@ -197,9 +155,37 @@ static void be_child(const struct dh_stage *s, struct dh_stage_state *t, pid_t p
     sigaction(SIGTERM, &old_term, NULL);
     if (!s->is_ours)
         setpgid(0, 0); /* what is typed at the terminal is for us */
+    if (s->killed_ns)
+        dh_deadline_narrow(s->killed_ns);
     s->work(s->arg, t);
     fflush(NULL);
     _exit(0);
+}
+
+void dh_stage_beside(struct dh_stage_state *t, const char *line)
+{
+    snprintf(t->beside, sizeof t->beside, "%s", line ? line : "");
+}
+
+pid_t dh_stage_start_beside(const struct dh_stage *s, struct dh_stage_state *state)
+{
+    enum { NICER = 5 };
+    fflush(NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        (void)!nice(NICER);
+        be_child(s, state, parent);
+    }
+    return pid > 0 ? pid : 0;
+}
+
+void dh_stage_end_beside(pid_t pid, struct dh_stage_state *state)
+{
+    int status;
+    if (!pid)
+        return;
+    dh_wait_or_end(pid, 0, &status);
+    state->beside[0] = 0;
 }
 
 static void watch(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid, struct dh_stage_end *end)

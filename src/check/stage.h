@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { DH_ATTEMPTS = 1024, DH_STAGE_WORDS = 440 };
 
@@ -28,6 +29,7 @@ struct dh_stage_state {
     atomic_bool stop; /* the stage is to end with what it has */
     enum dh_stage_result result;
     char now[DH_STAGE_WORDS];    /* what it is doing, for the progress line */
+    char beside[DH_STAGE_WORDS]; /* what is done in the background meanwhile, or "" */
     char said[DH_STAGE_WORDS];   /* its result in words, or "" */
     char cannot[DH_STAGE_WORDS]; /* why no such stage can ever succeed, or "" */
     struct dh_hosting_check hosting;
@@ -55,6 +57,7 @@ struct dh_stage {
     void *arg;
     uint64_t until_ns;           /* when it is asked to stop; UINT64_MAX: never */
     uint64_t grace_ns;           /* from then on until it is killed */
+    uint64_t killed_ns;          /* when it is killed at the latest; 0: no such time */
     uint64_t all_ends_ns;        /* when the whole command's time is over, for the progress line */
     bool runs_program;           /* what it started is ended first, so that it can store what that left */
     bool is_ours;                /* shares terminal and signals with us: no progress is shown while it runs */
@@ -72,6 +75,11 @@ void dh_stage_state_free(struct dh_stage_state *t);
 /* From here on SIGINT and SIGTERM stop stages instead of us; the second time they end us. */
 void dh_stage_watch_signals(void);
 bool dh_stage_interrupted(void);
+/* The same work beside the stages, until it ends by itself or is ended; 0: there is no process. */
+pid_t dh_stage_start_beside(const struct dh_stage *s, struct dh_stage_state *state);
+void dh_stage_end_beside(pid_t pid, struct dh_stage_state *state);
+/* What it is doing, from a process beside the stages. */
+void dh_stage_beside(struct dh_stage_state *t, const char *line);
 void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct dh_stage_end *end);
 
 #endif

@@ -213,6 +213,11 @@ static void print_stage(const char *stage, uint64_t took_ns, const char *said)
     fflush(stderr);
 }
 
+static void print_over_early(uint64_t took_ns, uint64_t budget_ns, const char *why)
+{
+    fprintf(stderr, "check: ended after %.0f of %.0f s: %s\n", (double)took_ns / 1e9, (double)budget_ns / 1e9, why);
+}
+
 /* ---- the job ---- */
 
 static bool find_program(struct task *t)
@@ -258,7 +263,7 @@ static int check_program(struct task *t)
     c->state = dh_stage_state_new(&err);
     if (!c->state)
         return dh_fail(&err, DH_EXIT_FAILURE);
-    struct dh_check_host host = {scan, isatty(STDERR_FILENO) ? print_progress : NULL, print_stage};
+    struct dh_check_host host = {scan, isatty(STDERR_FILENO) ? print_progress : NULL, print_stage, print_over_early};
     c->host = &host;
     dh_stage_watch_signals();
     static const int codes[] = {
@@ -273,13 +278,15 @@ static int check(struct task *t)
 {
     struct dh_check *c = &t->check;
     int code;
+    c->began_ns = dh_now_ns();
+    if (!c->only_run)
+        dh_deadline_narrow(dh_check_ends(c));
     if (!dh_suppressions_option_check("check", c->suppressions))
         return DH_EXIT_USAGE;
     if (!open_store(c))
         return DH_EXIT_FAILURE;
     if (t->n_sources && !build(t, &code))
         return code;
-    c->began_ns = dh_now_ns();
     return check_program(t);
 }
 

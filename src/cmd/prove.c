@@ -73,6 +73,7 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
                                       .strategy = dh_option_get(p, "strategy"),
                                       .spurious = dh_option_given(p, "spurious"),
                                       .first = dh_option_given(p, "first"),
+                                      .by_itself = dh_option_given(p, "id"),
                                       .as_found = dh_option_given(p, "as-found"),
                                       .no_prefix = dh_option_given(p, "no-prefix"),
                                       .no_hint = dh_option_given(p, "no-hint"),
@@ -176,7 +177,12 @@ static void print_goals(const struct dh_goals *g)
     for (size_t i = 0; i < g->goals.n; i++) {
         const struct dh_goal *goal = &g->goals.at[i];
         struct dh_str title = {0};
+        if (goal->verdict == DH_GOAL_COUNTED)
+            continue;
         dh_text_title(&title, goal->finding);
+        if (goal->more)
+            dh_str_addf(&title, ", and %u more pair%s of places in these functions", goal->more,
+                        goal->more == 1 ? "" : "s");
         printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_goal_status_words(goal->verdict),
                goal->why[0] ? " (" : "", goal->why, goal->why[0] ? ")" : "");
         dh_str_release(&title);
@@ -328,7 +334,10 @@ static int prove_with(const struct dh_parsed *parsed)
     struct proving p = {
         .parsed = parsed, .db = dh_option_get(parsed, "db"), .width = dh_terminal_width(STDOUT_FILENO, 120)};
     int code = DH_EXIT_USAGE;
-    if (!read_options(parsed, &p.options) || !dh_open_program("prove", parsed, &p.subject, &p.folder, &code))
+    if (!read_options(parsed, &p.options))
+        return code;
+    dh_deadline_narrow(dh_now_ns() + p.options.budget_ns); /* of everything: variants, replays, what is printed */
+    if (!dh_open_program("prove", parsed, &p.subject, &p.folder, &code))
         return code;
     p.quiet = dh_option_given(parsed, "quiet");
     p.whole = dh_option_given(parsed, "whole");
@@ -345,7 +354,7 @@ static int run_prove(const struct dh_command *self, int argc, char **argv)
 }
 
 static const struct dh_option options[] = {
-    {"budget", DH_OPTION_STRING, "TIME", "10s", "how long to search: 10s, 500ms, 5m"},
+    {"budget", DH_OPTION_STRING, "TIME", "10s", "how long all of it may take, at most: 10s, 500ms, 5m"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"id", DH_OPTION_STRING, "ID", NULL, "prove only the finding whose id begins so"},
     {"explore", DH_OPTION_FLAG, NULL, NULL, "look for everything, whatever the store holds"},

@@ -214,16 +214,33 @@ static size_t smallest_part(void)
     return n > 0 ? (size_t)n : SMALLEST_PART;
 }
 
-void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned max)
+size_t dh_partition_scaled(size_t n)
 {
-    *p = (struct dh_partition){.n = 1};
-    size_t total = 0, functions = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+    return n * smallest_part() / SMALLEST_PART;
+}
+
+size_t dh_partition_instructions(LLVMModuleRef m)
+{
+    size_t total = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         total += instructions(f);
+    return total;
+}
+
+static unsigned parts_for(size_t total, unsigned least, unsigned most, size_t size)
+{
+    size_t small = total / smallest_part(), wanted = total / dh_partition_scaled(size);
+    wanted = wanted < least ? least : wanted;
+    wanted = wanted > small ? small : wanted;
+    return wanted < 1 ? 1 : wanted > most ? most : (unsigned)wanted;
+}
+
+void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned least, unsigned most, size_t size)
+{
+    size_t total = dh_partition_instructions(m), functions = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         functions++;
-    }
-    size_t parts = total / smallest_part();
-    p->n = parts < 1 ? 1 : parts > max ? max : (unsigned)parts;
+    *p = (struct dh_partition){.n = parts_for(total, least, most, size)};
     if (p->n == 1)
         return;
     struct planning g = {.m = m, .p = p};

@@ -4,14 +4,19 @@
 #define DH_DRIVER_PARTITION_H
 
 #include <llvm-c/Core.h>
+#include <stddef.h>
 
 struct dh_partition {
     unsigned n;
     unsigned *of_function; /* by order in the module */
 };
 
-/* At most `max` parts, one for small programs. Local symbols that another part uses get hidden visibility. */
-void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned max);
+/* `least` parts, one for small programs; more for large ones, of `size` instructions each, but at most `most`. Local
+ * symbols that another part uses get hidden visibility. */
+void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned least, unsigned most, size_t size);
+size_t dh_partition_instructions(LLVMModuleRef m);
+/* A number of instructions, as tests that split small programs scale it. */
+size_t dh_partition_scaled(size_t instructions);
 /* Removes everything but part k from the module. */
 void dh_partition_keep(const struct dh_partition *p, LLVMModuleRef m, unsigned k);
 void dh_partition_release(struct dh_partition *p);

@@ -30,6 +30,7 @@ static const struct level {
     const char *simplify, *optimise;
 } levels[] = {
     {'0', "default<O0>", "always-inline,globaldce"},
+    {DH_LEVEL_QUICK, "always-inline,function(sroa<modify-cfg>,early-cse<>,simplifycfg)", "always-inline,globaldce"},
     {'1', "thinlto-pre-link<O1>",
      BEFORE_VECTORISING "instcombine<no-verify-fixpoint>," SIMPLIFYCFG_LATE "," AFTER_VECTORISING("loop-unroll<O1>")},
     {'2', "thinlto-pre-link<O2>",

@@ -6,6 +6,9 @@
 
 #include <llvm-c/Core.h>
 
+/* A level of ours: as little as keeps the code small, for variants that must be there soon. */
+#define DH_LEVEL_QUICK 'q'
+
 bool dh_passes_run(LLVMModuleRef m, const char *passes, struct dh_err *err);
 
 /* SROA: locals become registers, so that the loads and stores left are of memory that threads may share. Sites are

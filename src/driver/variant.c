@@ -2,9 +2,11 @@
 
 #include "base/str.h"
 #include "driver/merge.h"
+#include "driver/part_cache.h"
 #include "driver/partition.h"
 #include "driver/passes.h"
 #include "event/heal.h"
+#include "host/activity.h"
 #include "host/resources.h"
 #include "instrument/counters.h"
 #include "instrument/instrument.h"
@@ -19,7 +21,10 @@
 #include <unistd.h>
 
 /* OBJECT_PER_BITCODE: upper bound of an object's size by its bitcode's; clang crashes when the disk is full. */
-enum { MOST_PARTS = 8, OBJECT_PER_BITCODE = 4 };
+enum { MOST_PARTS = 32, OBJECT_PER_BITCODE = 4 };
+/* LARGE: instructions before hooks are placed; above, the front half of deriving takes seconds. PART: of a part that is
+ * kept by itself. */
+enum { LARGE = 60000, PART = 60000 };
 
 static void add_constant(LLVMModuleRef m, const char *name, LLVMValueRef value)
 {
@@ -90,6 +95,19 @@ static bool is_executable(const struct dh_variant *v)
     return v->recipe->output == DH_LINK_EXECUTABLE || v->recipe->output == DH_LINK_PIE;
 }
 
+/* Searching takes more time than the program itself: of a large one, code that is there soon is worth more. */
+static void choose_effort(struct dh_variant *v)
+{
+    bool is_derived = v->origin; /* the first link is not kept in pieces */
+    v->is_large = is_derived && dh_partition_instructions(v->module) >= dh_partition_scaled(LARGE);
+    v->is_quick = v->is_large && (v->plan->everywhere & DH_CLASS_ENGINE) && v->recipe->level != '0';
+}
+
+static char level_of(const struct dh_variant *v)
+{
+    return v->is_quick ? DH_LEVEL_QUICK : v->recipe->level;
+}
+
 static bool is_production(const struct dh_variant *v)
 {
     return v->plan->everywhere & DH_CLASS_PRODUCTION && is_executable(v);
@@ -130,7 +148,7 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
         return false;
     if (late)
         dh_instrument_prepare(v->module);
-    if (!dh_passes_simplify(v->module, v->recipe->level, err))
+    if (!dh_passes_simplify(v->module, level_of(v), err))
         return false;
     if (objects->variables.n && !dh_instrument_scope_objects(v->module, places, objects, err))
         return false;
@@ -160,13 +178,13 @@ struct generating {
     char *object;
 };
 
-static bool run_clang(const struct generating *g, const char *bitcode, struct dh_err *err)
+static bool run_clang(const struct generating *g, const char *bitcode, const char *object, struct dh_err *err)
 {
     char *clang = dh_tool_clang(err);
     if (!clang)
         return false;
     struct dh_argv a = {0};
-    const char level = g->v->recipe->level;
+    const char level = g->v->is_quick ? '0' : g->v->recipe->level;
     dh_argv_add(&a, clang);
     free(clang);
     dh_argv_addf(&a, "-O%c", level);
@@ -186,7 +204,7 @@ static bool run_clang(const struct generating *g, const char *bitcode, struct dh
     dh_argv_add(&a, g->v->recipe->output == DH_LINK_SHARED ? "-fPIC" : "-fPIE");
     dh_argv_add(&a, bitcode);
     dh_argv_add(&a, "-o");
-    dh_argv_add(&a, g->object);
+    dh_argv_add(&a, object);
     int status = 0;
     bool ok = dh_process_run(&a, NULL, &status, err);
     if (ok && status != 0) {
@@ -198,15 +216,11 @@ static bool run_clang(const struct generating *g, const char *bitcode, struct dh
     return ok;
 }
 
-static bool generate_part(void *arg, struct dh_err *err)
+static bool generate_object(void *arg, const char *object, struct dh_err *err)
 {
-    struct generating *g = arg;
+    const struct generating *g = arg;
     LLVMModuleRef m = g->v->module;
-    dh_partition_keep(g->partition, m, g->part);
-    /* Functions of other parts are removed after inlining the hooks, which no part defines. */
-    if (g->partition->n > 1 && !dh_passes_run(m, "always-inline,elim-avail-extern,globaldce", err))
-        return dh_err_while(err, "taking part %u of the program", g->part);
-    if (!dh_passes_optimise(m, g->v->recipe->level, g->v->recipe->asan, err))
+    if (!dh_passes_optimise(m, level_of(g->v), g->v->recipe->asan, err))
         return false;
     if (is_counting(g->v, DH_COUNT_CHECKS))
         dh_count_slow_paths(m, g->v->sites);
@@ -216,40 +230,101 @@ static bool generate_part(void *arg, struct dh_err *err)
     size_t n = LLVMGetBufferSize(bytes);
     bool ok = dh_file_write(bitcode, LLVMGetBufferStart(bytes), n, 0600, err) &&
               dh_disk_has_room(g->v->folder, OBJECT_PER_BITCODE * n, "generating code", err) &&
-              run_clang(g, bitcode, err);
+              run_clang(g, bitcode, object, err);
     LLVMDisposeMemoryBuffer(bytes);
     free(bitcode);
     return ok;
 }
 
-static bool generate(struct dh_variant *v, struct dh_argv *objects, struct dh_err *err)
+/* The object of a part of a large program is kept by itself. */
+static bool generate_kept(struct generating *g, struct dh_err *err)
+{
+    char *clang = dh_tool_clang(err);
+    if (!clang)
+        return false;
+    LLVMMemoryBufferRef bytes = LLVMWriteBitcodeToMemoryBuffer(g->v->module);
+    char *how = dh_format("%s %c %d %d %d", clang, level_of(g->v), g->v->recipe->asan,
+                          g->v->recipe->output == DH_LINK_SHARED, g->v->is_quick);
+    struct dh_part_source source = {.bitcode = LLVMGetBufferStart(bytes),
+                                    .n = LLVMGetBufferSize(bytes),
+                                    .how = how,
+                                    .generate = generate_object,
+                                    .arg = g};
+    bool ok = dh_part_cache_get(&source, g->object, err);
+    LLVMDisposeMemoryBuffer(bytes);
+    free(how);
+    free(clang);
+    return ok;
+}
+
+static bool generate_part(void *arg, struct dh_err *err)
+{
+    struct generating *g = arg;
+    LLVMModuleRef m = g->v->module;
+    dh_partition_keep(g->partition, m, g->part);
+    /* Functions of other parts are removed after inlining the hooks, which no part defines. */
+    if (g->partition->n > 1 && !dh_passes_run(m, "always-inline,elim-avail-extern,globaldce", err))
+        return dh_err_while(err, "taking part %u of the program", g->part);
+    bool keeps = g->v->is_large && !g->v->plan->tally;
+    return keeps ? generate_kept(g, err) : generate_object(g, g->object, err);
+}
+
+static unsigned processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > MOST_PARTS ? MOST_PARTS : n < 1 ? 1 : (unsigned)n;
+}
+
+/* Parts that are generated, as many at once as there are processors. */
+struct generation {
+    struct generating parts[MOST_PARTS];
+    struct dh_child children[MOST_PARTS];
+    unsigned n, started, ended;
+    bool ok;
+};
+
+static void start_next(struct generation *all, struct dh_err *err)
+{
+    unsigned i = all->started;
+    all->ok = dh_child_start(&all->children[i], "code generation", generate_part, &all->parts[i], err);
+    all->started += all->ok;
+}
+
+static void finish_next(struct generation *all, struct dh_err *err)
+{
+    struct dh_err own = {0};
+    if (!dh_child_finish(&all->children[all->ended++], &own)) {
+        if (all->ok)
+            *err = own;
+        else
+            dh_err_release(&own);
+        all->ok = false;
+    }
+}
+
+bool dh_variant_generate(struct dh_variant *v, struct dh_argv *objects, struct dh_err *err)
 {
     struct dh_partition p;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned most = processors > MOST_PARTS ? MOST_PARTS : processors < 1 ? 1 : (unsigned)processors;
-    dh_partition_split(&p, v->module, most);
-    struct generating g[MOST_PARTS];
-    struct dh_child children[MOST_PARTS];
-    unsigned started = 0;
-    bool ok = true;
-    for (; ok && started < p.n; started += ok) {
-        g[started] = (struct generating){
-            .v = v, .partition = &p, .part = started, .object = dh_format("%s/part%u.o", v->folder, started)};
-        dh_argv_add(objects, g[started].object);
-        ok = dh_child_start(&children[started], "code generation", generate_part, &g[started], err);
+    struct generation all = {.ok = true};
+    unsigned at_once = processors();
+    dh_partition_split(&p, v->module, at_once, v->is_large ? MOST_PARTS : at_once, PART);
+    for (all.n = 0; all.n < p.n; all.n++) {
+        struct generating *g = &all.parts[all.n];
+        *g = (struct generating){
+            .v = v, .partition = &p, .part = all.n, .object = dh_format("%s/part%u.o", v->folder, all.n)};
+        dh_argv_add(objects, g->object);
     }
-    for (unsigned i = 0; i < started; i++) {
-        struct dh_err own = {0};
-        if (!dh_child_finish(&children[i], &own)) {
-            if (ok)
-                dh_err_set(err, "%s", own.text);
-            ok = false;
-        }
-        dh_err_release(&own);
-        free(g[i].object);
+    while (all.ended < all.started || (all.ok && all.started < all.n)) {
+        dh_activity_say("deriving the variant '%s': %u of %u parts", v->name, all.ended, all.n);
+        while (all.ok && all.started < all.n && all.started - all.ended < at_once)
+            start_next(&all, err);
+        if (all.ended < all.started)
+            finish_next(&all, err);
     }
+    for (unsigned i = 0; i < all.n; i++)
+        free(all.parts[i].object);
     dh_partition_release(&p);
-    return ok;
+    return all.ok;
 }
 
 /* Part "places": u32 counts of sites, places, chains and bytes of strings, then places, chains and strings. */
@@ -267,19 +342,26 @@ static struct dh_bytes write_places(const struct dh_variant *v, const struct dh_
     return dh_bytes_take(&out);
 }
 
-bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh_bytes *out, struct dh_err *err)
+bool dh_variant_instrument(struct dh_variant *v, struct dh_bytes *out, struct dh_err *err)
 {
     struct dh_places *places = dh_places_new(v->sites);
+    choose_effort(v);
+    dh_activity_say("deriving the variant '%s': placing hooks", v->name);
     bool ok = instrument(v, places, err);
     if (ok && is_executable(v)) {
-        ok = v->recipe->level == '0' || is_production(v) || add_inline_hooks(v, err);
+        ok = v->recipe->level == '0' || v->is_quick || is_production(v) || add_inline_hooks(v, err);
         add_identity(v);
     }
-    ok = ok && generate(v, objects, err);
     if (ok)
         *out = write_places(v, places);
     dh_places_free(places);
     return ok || dh_err_while(err, "instrumenting %s", v->output);
+}
+
+bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh_bytes *places, struct dh_err *err)
+{
+    return dh_variant_instrument(v, places, err) &&
+           (dh_variant_generate(v, objects, err) || dh_err_while(err, "instrumenting %s", v->output));
 }
 
 static bool add_runtime(const struct dh_variant *v, struct dh_argv *line, struct dh_err *err)

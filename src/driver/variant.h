@@ -22,7 +22,13 @@ struct dh_variant {
     const char *origin; /* see dh_link_recipe_command; NULL for the first link */
     const char *output;
     const struct dh_bytes *container; /* section to embed, or NULL */
+    bool is_large;                    /* set by dh_variant_instrument: worth keeping in pieces */
+    bool is_quick;                    /* likewise: code generation takes as little time as it can */
 };
+
+/* dh_variant_compile in two halves: hooks, then code. The table of places goes to `places`. */
+bool dh_variant_instrument(struct dh_variant *v, struct dh_bytes *places, struct dh_err *err);
+bool dh_variant_generate(struct dh_variant *v, struct dh_argv *objects, struct dh_err *err);
 
 /* Instruments and generates code; the objects' paths are added to `objects`, the table of places to `places`. */
 bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh_bytes *places, struct dh_err *err);

@@ -36,6 +36,13 @@ bool dh_err_usage(struct dh_err *e, const char *fmt, ...)
     return false;
 }
 
+bool dh_err_late(struct dh_err *e, const char *what)
+{
+    dh_err_set(e, "time was over before %s ended", what);
+    e->is_late = true;
+    return false;
+}
+
 bool dh_err_errno(struct dh_err *e, const char *fmt, ...)
 {
     const char *why = strerror(errno);

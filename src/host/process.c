@@ -2,9 +2,11 @@
 
 #include "base/alloc.h"
 #include "base/vec.h"
+#include "host/deadline.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -94,21 +96,23 @@ static pid_t spawn(const struct dh_argv *a, int out_fd, struct dh_err *err)
     return -1;
 }
 
+/* Until its end, or until time is over. */
 static void drain(int fd, struct dh_str *out)
 {
+    enum { MOST_MS = 1 << 30 };
     char buffer[1 << 14];
-    ssize_t n;
-    while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
+    for (;;) {
+        uint64_t left = dh_deadline_left();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int ready = poll(&p, 1, left / 1000000u < MOST_MS ? (int)(left / 1000000u) + 1 : -1);
+        if (ready == 0)
+            return;
+        ssize_t n = ready > 0 ? read(fd, buffer, sizeof buffer) : -1;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return;
         if (n > 0)
             dh_str_add_n(out, buffer, (size_t)n);
-}
-
-static bool wait_for(pid_t pid, int *status)
-{
-    while (waitpid(pid, status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return true;
+    }
 }
 
 bool dh_process_run(const struct dh_argv *a, struct dh_str *out, int *status, struct dh_err *err)
@@ -123,7 +127,7 @@ bool dh_process_run(const struct dh_argv *a, struct dh_str *out, int *status, st
         drain(ends[0], out);
     if (out)
         close(ends[0]);
-    return pid > 0 && wait_for(pid, status);
+    return pid > 0 && (dh_wait_or_end(pid, UINT64_MAX, status) || dh_err_late(err, dh_basename(a->at[0])));
 }
 
 int dh_status_code(int status)
@@ -138,6 +142,9 @@ char *dh_status_text(int status)
     return dh_format("signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
+/* Exit codes of a child. */
+enum { FAILED = 3, LATE = 4 };
+
 static _Noreturn void child_main(int fd, bool (*fn)(void *, struct dh_err *), void *arg)
 {
     struct dh_err err = {0};
@@ -147,7 +154,7 @@ static _Noreturn void child_main(int fd, bool (*fn)(void *, struct dh_err *), vo
     const char *text = err.text ? err.text : "failed without a reason";
     if (!ok)
         (void)!write(fd, text, strlen(text));
-    _exit(ok ? 0 : 3);
+    _exit(ok ? 0 : err.is_late ? LATE : FAILED);
 }
 
 bool dh_child_start(struct dh_child *c, const char *what, bool (*fn)(void *, struct dh_err *), void *arg,
@@ -175,10 +182,14 @@ bool dh_child_finish(struct dh_child *c, struct dh_err *err)
     drain(c->pipe, &text);
     close(c->pipe);
     int status = 0;
-    bool ok = wait_for(c->pid, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!ok && text.n)
+    bool in_time = dh_wait_or_end(c->pid, UINT64_MAX, &status);
+    bool ok = in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!in_time)
+        dh_err_late(err, c->what);
+    else if (!ok && text.n) {
         dh_err_set(err, "%s", text.at);
-    else if (!ok) {
+        err->is_late = WIFEXITED(status) && WEXITSTATUS(status) == LATE;
+    } else if (!ok) {
         char *words = dh_status_text(status);
         dh_err_set(err, "%s ended with %s; its input may be damaged", c->what, words);
         free(words);

@@ -22,7 +22,7 @@ void dh_argv_release(struct dh_argv *a);
 char *dh_program_find(const char *name);
 
 /* Runs and waits; output goes where ours goes, unless `out` is given, which then gets standard output.
- * `status` is as of waitpid. False only if the program could not be started. */
+ * `status` is as of waitpid. False only if the program could not be started, or time was over (host/deadline.h). */
 bool dh_process_run(const struct dh_argv *a, struct dh_str *out, int *status, struct dh_err *err);
 
 /* Exit code as a shell shows it. */

@@ -11,22 +11,23 @@
 /* Without goals: first synchronisation, atomics and accesses found to be unordered, then every access. Small programs
  * are exhausted early. */
 static const struct phase all_phases[] = {
-    {"random", DH_ENGINE_EXTEND, 3, 0},    {"pct", DH_ENGINE_EXTEND, 3, 0},
-    {"dpor", DH_ENGINE_EXTEND, 34, 0},     {"pos", DH_ENGINE_EXTEND, 15, 0},
-    {"pct", DH_ENGINE_EXTEND, 15, 0},      {"random", DH_ENGINE_ALL_VISIBLE, 10, 0},
-    {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0}, {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0},
+    {"random", DH_ENGINE_EXTEND, 4, 0, false},    {"pct", DH_ENGINE_EXTEND, 8, 0, true},
+    {"dpor", DH_ENGINE_EXTEND, 34, 0, false},     {"pos", DH_ENGINE_EXTEND, 12, 0, false},
+    {"pct", DH_ENGINE_EXTEND, 12, 0, false},      {"random", DH_ENGINE_ALL_VISIBLE, 10, 0, false},
+    {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0, false}, {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0, false},
 };
 
 /* For wrong results: races on the way are not looked for. */
 enum { TO_THE_END = DH_ENGINE_NO_RACES | DH_ENGINE_NO_ORDER };
-static const struct phase judged_phases[] = {{"random", TO_THE_END, 15, 0},
-                                             {"pct", TO_THE_END, 35, 0},
-                                             {"pos", TO_THE_END, 25, 0},
-                                             {"random", TO_THE_END | DH_ENGINE_ALL_VISIBLE, 25, 0}};
+static const struct phase judged_phases[] = {{"random", TO_THE_END, 15, 0, false},
+                                             {"pct", TO_THE_END, 35, 0, false},
+                                             {"pos", TO_THE_END, 25, 0, false},
+                                             {"random", TO_THE_END | DH_ENGINE_ALL_VISIBLE, 25, 0, false}};
 
 /* With a memory model: also races that only stale values lead to. */
-static const struct phase weak_phases[] = {
-    {"random", DH_ENGINE_EXTEND, 40, 0}, {"pos", DH_ENGINE_EXTEND, 30, 0}, {"pct", DH_ENGINE_EXTEND, 30, 0}};
+static const struct phase weak_phases[] = {{"random", DH_ENGINE_EXTEND, 40, 0, false},
+                                           {"pos", DH_ENGINE_EXTEND, 30, 0, false},
+                                           {"pct", DH_ENGINE_EXTEND, 30, 0, false}};
 static const uint32_t weak_ends = 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_ASSERTION | 1u << DH_ENGINE_CRASH |
                                   1u << DH_ENGINE_FREED | 1u << DH_ENGINE_WRONG;
 
@@ -40,6 +41,7 @@ const char *dh_goal_status_words(enum dh_goal_status v)
         [DH_GOAL_SPENT] = "budget spent",
         [DH_GOAL_UNCOVERED] = "not shown, but not all was covered",
         [DH_GOAL_SKIPPED] = "not looked for",
+        [DH_GOAL_COUNTED] = "counted",
     };
     return words[v];
 }
@@ -133,36 +135,47 @@ static dh_engine_marks *first_visible(const struct campaign *c)
     return visible;
 }
 
-static dh_engine_marks *copy_visible(const struct campaign *c, const dh_engine_marks *visible)
+static bool set_up(struct campaign *c, struct dh_goal *g, struct goal_search *a)
 {
-    return dh_xmemdup(visible, (c->terms.s->start.places + 1) * sizeof *visible);
+    size_t n = c->terms.s->start.places + 1;
+    a->visible = first_visible(c);
+    a->sides = dh_xcalloc(n, 1);
+    if (!dh_campaign_set_up_goal(c, g, a))
+        return false;
+    a->first = dh_xmemdup(a->visible, n * sizeof *a->visible);
+    return true;
 }
 
-static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_ns)
+void dh_campaign_goal_search_release(struct goal_search *a)
 {
-    struct goal_search a = {
-        .visible = first_visible(c), .sides = dh_xcalloc(c->terms.s->start.places + 1, 1), .budget_ns = budget_ns};
-    if (g->verdict == DH_GOAL_OPEN && dh_campaign_set_up_goal(c, g, &a)) {
-        a.first = copy_visible(c, a.visible);
-        if (a.is_pair && !c->terms.o->no_prefix && !c->terms.o->strategy)
-            dh_campaign_search_prefixes(c, &a);
-        if (!a.over)
-            dh_campaign_pursue(c, &a);
-        if (g->verdict == DH_GOAL_OPEN) {
-            g->verdict = verdict_of(c, &a);
-            free(g->why);
-            g->why = bounds_of(c, &a);
-        }
-        g->schedules = a.schedules;
-    }
-    free(a.sides);
-    free(a.first);
-    free(a.visible);
+    free(a->sides);
+    free(a->visible);
+    free(a->first);
+    a->sides = NULL;
+    a->visible = a->first = NULL;
+}
+
+void dh_campaign_pursue_goal(struct campaign *c, struct dh_goal *g, struct goal_search *a, uint64_t budget_ns)
+{
+    a->budget_ns = budget_ns;
+    if (!a->visible && !set_up(c, g, a))
+        return;
+    if (a->is_pair && !a->prefixes_done && !c->terms.o->no_prefix && !c->terms.o->strategy)
+        dh_campaign_search_prefixes(c, a);
+    if (!a->over)
+        dh_campaign_pursue_in_rounds(c, a);
+    g->schedules = a->schedules;
+    if (g->verdict == DH_GOAL_PROVEN)
+        return;
+    g->verdict = verdict_of(c, a);
+    free(g->why);
+    g->why = bounds_of(c, a);
 }
 
 static void pursue_all(struct campaign *c)
 {
     struct goal_search a = {.visible = first_visible(c),
+                            .first = first_visible(c),
                             .budget_ns = c->until_ns - c->began_ns,
                             .phases = all_phases,
                             .n_phases = sizeof all_phases / sizeof *all_phases};
@@ -175,28 +188,10 @@ static void pursue_all(struct campaign *c)
         a.n_phases = sizeof judged_phases / sizeof *judged_phases;
         a.look_for = 1u << DH_ENGINE_WRONG;
     }
-    a.first = copy_visible(c, a.visible);
-    dh_campaign_pursue(c, &a);
+    dh_campaign_pursue_in_rounds(c, &a);
     c->terms.out->verdict = verdict_of(c, &a);
     c->terms.out->bounds = bounds_of(c, &a);
-    free(a.first);
-    free(a.visible);
-}
-
-/* Each open goal gets its share of the time that is left. */
-static void pursue_goals(struct campaign *c)
-{
-    size_t left = 0;
-    for (size_t i = 0; i < c->terms.n_goals; i++) {
-        if (i % c->terms.o->shards != c->terms.o->shard)
-            dh_campaign_skip(&c->terms.goals[i], "another shard's");
-        left += c->terms.goals[i].verdict == DH_GOAL_OPEN;
-    }
-    for (size_t i = 0; i < c->terms.n_goals && dh_campaign_time_left(c); i++)
-        if (c->terms.goals[i].verdict == DH_GOAL_OPEN) {
-            pursue_goal(c, &c->terms.goals[i], (c->until_ns - dh_now_ns()) / left);
-            left--;
-        }
+    dh_campaign_goal_search_release(&a);
 }
 
 bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, struct dh_goal *goals, size_t n,
@@ -206,9 +201,9 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
     *out = (struct dh_campaign_result){.verdict = DH_GOAL_OPEN};
     c.slots = dh_xcalloc(o->jobs, sizeof *c.slots);
     c.began_ns = dh_now_ns();
-    c.until_ns = c.began_ns + o->budget_ns;
+    c.until_ns = c.began_ns + dh_deadline_limit(o->budget_ns);
     if (n)
-        pursue_goals(&c);
+        dh_campaign_pursue_goals(&c);
     else
         pursue_all(&c);
     for (unsigned i = 0; i < o->jobs; i++)
@@ -242,6 +237,11 @@ void dh_campaign_summary(struct dh_str *out, const struct dh_campaign_result *r,
     if (r->traces)
         dh_str_addf(out, "; %u beginning%s from %u trace%s", r->prefixes, r->prefixes == 1 ? "" : "s", r->traces,
                     r->traces == 1 ? "" : "s");
+    if (r->more)
+        dh_str_addf(out, "; %u more pair%s of places in functions with a proven race on the same variable", r->more,
+                    r->more == 1 ? "" : "s");
+    if (r->untold)
+        dh_str_addf(out, "; %u found when there was no time left to replay, not called proven", r->untold);
     if (r->unconfirmed)
         dh_str_addf(out, "; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
     if (r->interrupted)

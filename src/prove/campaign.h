@@ -17,6 +17,7 @@ enum dh_goal_status {
     DH_GOAL_SPENT,     /* the budget ended first */
     DH_GOAL_UNCOVERED, /* everything that could be tried was, and that is not all there is */
     DH_GOAL_SKIPPED,   /* no search can find it, or it is another shard's */
+    DH_GOAL_COUNTED,   /* one of its group (finding/group.h) is looked for in its place */
 };
 
 /* A finding to be proven. */
@@ -24,7 +25,8 @@ struct dh_goal {
     const struct dh_finding *finding;
     enum dh_goal_status verdict;
     uint64_t schedules;
-    char *why; /* the bounds as text, or why it was skipped; "" */
+    char *why;     /* the bounds as text, or why it was skipped; "" */
+    unsigned more; /* goals of its group that are counted with it */
 };
 
 struct dh_proof {
@@ -72,6 +74,7 @@ struct dh_campaign_options {
                                           a memory model; or NULL */
     bool spurious;                           /* condition waits may end by themselves */
     bool first;                              /* stop after the first proof */
+    bool by_itself;                          /* goals are looked for one by one, not one of each group */
     bool as_found;                           /* witnesses are not minimised */
     bool no_prefix, no_hint, keep_first;     /* for measurements: 002 §3 without a part of it */
     const char *doubt;                       /* why an empty search shows nothing (prove/baseline.h), or NULL */
@@ -82,6 +85,8 @@ struct dh_campaign_result {
     uint64_t schedules, steps, elapsed_ns;
     uint64_t pairs, both;
     unsigned proven, unconfirmed;
+    unsigned more;                        /* pairs of places in functions with a proven race on the same variable */
+    unsigned untold;                      /* found when there was no time left to replay them */
     unsigned traces, prefixes, by_prefix; /* recorded schedules; prefixes tried; proofs by a prefix alone */
     uint32_t threads;
     bool no_threads; /* the program created none */

@@ -136,7 +136,7 @@ static uint32_t switches_of(const struct draft *d)
 static bool shorten(struct campaign *c, const struct draft *from, struct draft *out)
 {
     const struct dh_engine_found *end = from->end, *f;
-    struct phase p = {"shorten", (from->schedule.flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 0};
+    struct phase p = {"shorten", (from->schedule.flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 0, false};
     struct goal_search a = {.look_for = 1u << end->kind};
     struct dh_engine_request w = {.job = dh_campaign_job(c, &a, &p, SHORTEN_NS),
                                   .visible = from->schedule.visible,

@@ -1,5 +1,6 @@
 /* Ends that searches found: each finding is confirmed once, by a few schedules at most. */
 #include "base/alloc.h"
+#include "finding/group.h"
 #include "prove/campaign_internal.h"
 #include "prove/end_finding.h"
 
@@ -41,7 +42,7 @@ void dh_campaign_report_unordered(struct campaign *c)
 {
     for (size_t i = 0; i < c->known.n; i++) {
         struct known_finding *k = &c->known.at[i];
-        if (k->unordered && !k->proven && c->terms.host->observed) {
+        if (k->unordered && !k->proven && !k->counted && c->terms.host->observed) {
             struct dh_finding finding;
             dh_end_finding(&c->terms.s->end_context, k->unordered, &finding);
             c->terms.host->observed(c->terms.host->arg, &finding);
@@ -49,6 +50,25 @@ void dh_campaign_report_unordered(struct campaign *c)
         }
         free(k->unordered);
     }
+}
+
+/* Is another one of the group proven? Then this one is only counted. */
+static bool is_shown(struct campaign *c, struct known_finding *k, const struct dh_finding *f)
+{
+    k->group = dh_finding_group(f);
+    bool shares = k->group && !k->proven && !c->terms.o->by_itself;
+    for (size_t i = 0; shares && i < c->known.n; i++)
+        if (c->known.at[i].group == k->group && c->known.at[i].proven) {
+            c->terms.out->more += !k->counted;
+            k->counted = true;
+        }
+    return k->counted;
+}
+
+static bool is_goal_shown(const struct campaign *c, const struct dh_goal *g, const struct dh_finding *f)
+{
+    uint64_t group = c->terms.o->by_itself ? 0 : dh_finding_group(f);
+    return g && (g->verdict == DH_GOAL_PROVEN || (group && dh_finding_group(g->finding) == group));
 }
 
 static void confirm_end(struct campaign *c, struct search_process *from, const struct dh_engine_found *f)
@@ -60,15 +80,16 @@ static void confirm_end(struct campaign *c, struct search_process *from, const s
     }
     dh_end_finding(&c->terms.s->end_context, f, &finding);
     struct known_finding *k = known_finding_of(c, finding.id);
-    if (!k->proven && k->tries < TRIES) {
+    if (dh_deadline_over())
+        c->terms.out->untold += !k->proven && !k->tries++;
+    else if (!is_shown(c, k, &finding) && !k->proven && k->tries < TRIES) {
         size_t at = (size_t)(k - c->known.at);
         bool proven = dh_campaign_confirm(c, from, f, &finding);
         k = &c->known.at[at];
         k->proven = proven;
         k->tries++;
         c->terms.out->unconfirmed += !proven && k->tries == TRIES;
-        if (proven &&
-            (c->terms.o->first || (from->goal_search->goal && from->goal_search->goal->verdict == DH_GOAL_PROVEN)))
+        if (proven && (c->terms.o->first || is_goal_shown(c, from->goal_search->goal, &finding)))
             from->goal_search->over = true;
         c->stop = c->stop || (proven && c->terms.o->first);
     }

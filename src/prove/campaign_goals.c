@@ -8,14 +8,17 @@
 
 /* For a pair of places: directed, at random, systematically. */
 static const struct phase pair_phases[] = {
-    {"directed", DH_ENGINE_NO_ORDER, 8, 0}, {"random", DH_ENGINE_NO_ORDER, 4, 0}, {"dpor", 0, 40, 0},
-    {"pct", DH_ENGINE_NO_ORDER, 24, 0},     {"pos", DH_ENGINE_NO_ORDER, 24, 0},
+    {"directed", DH_ENGINE_NO_ORDER, 8, 0, false},
+    {"random", DH_ENGINE_NO_ORDER, 4, 0, false},
+    {"dpor", 0, 40, 0, false},
+    {"pct", DH_ENGINE_NO_ORDER, 24, 0, false},
+    {"pos", DH_ENGINE_NO_ORDER, 24, 0, false},
 };
 
 /* For places of libraries, which cannot be marked: every access is a step. */
-static const struct phase library_phases[] = {{"random", DH_ENGINE_ALL_VISIBLE, 40, 0},
-                                              {"pct", DH_ENGINE_ALL_VISIBLE, 30, 0},
-                                              {"pos", DH_ENGINE_ALL_VISIBLE, 30, 0}};
+static const struct phase library_phases[] = {{"random", DH_ENGINE_ALL_VISIBLE, 40, 0, false},
+                                              {"pct", DH_ENGINE_ALL_VISIBLE, 30, 0, false},
+                                              {"pos", DH_ENGINE_ALL_VISIBLE, 30, 0, false}};
 
 static const struct {
     enum dh_finding_kind kind;

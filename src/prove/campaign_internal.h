@@ -1,6 +1,7 @@
 /* Shared by the files of a campaign: campaign.c (goals and their budgets), campaign_goals.c (from a finding to ends,
  * places and phases), campaign_prefixes.c (witness prefixes from recorded schedules), campaign_searches.c (search
- * processes), campaign_ends.c (ends that they found) and campaign_confirm.c (minimising and replaying). Layer: prove.
+ * processes), campaign_rounds.c (whose turn it is), campaign_ends.c (ends that they found) and campaign_confirm.c
+ * (minimising and replaying). Layer: prove.
  */
 #ifndef DH_PROVE_CAMPAIGN_INTERNAL_H
 #define DH_PROVE_CAMPAIGN_INTERNAL_H
@@ -18,6 +19,7 @@ struct phase {
     uint32_t flags;   /* enum dh_engine_flag */
     unsigned percent; /* of the time */
     unsigned bound;   /* preemptions; 0: the campaign's */
+    bool afresh;      /* what other searches of the goal made visible is not visible here: few steps, deep schedules */
 };
 
 /* The searches for one goal. */
@@ -32,6 +34,9 @@ struct goal_search {
     uint32_t look_for;
     const struct phase *phases;
     size_t n_phases, next;
+    uint32_t done; /* bits of phases that more time would not help */
+    bool prefixes_done;
+    bool is_open; /* more time may help */
     uint64_t budget_ns, began_ns;
     uint64_t schedules;
     const struct dh_witness_prefix *prefix; /* of its schedules, or NULL */
@@ -60,8 +65,10 @@ struct search_process {
 /* A finding that searches led to. */
 struct known_finding {
     char id[17];
+    uint64_t group; /* of dh_finding_group */
     unsigned tries; /* schedules that were replayed */
     bool proven;
+    bool counted;                      /* another one of its group is proven: this one is only counted */
     struct dh_engine_found *unordered; /* the unordered pair of accesses, or NULL; owned */
 };
 
@@ -76,6 +83,20 @@ struct campaign {
     const char *strategy;
     struct dh_err *err;
 };
+
+/* ---- campaign_rounds.c ---- */
+
+/* Every strategy gets a little time first and twice as much in each round. */
+void dh_campaign_pursue_in_rounds(struct campaign *c, struct goal_search *a);
+/* Goals likewise, those that were observed first. */
+void dh_campaign_pursue_goals(struct campaign *c);
+
+/* ---- campaign.c ---- */
+
+/* Searches for the goal; `a` keeps what is to be known when its turn comes again. */
+void dh_campaign_pursue_goal(struct campaign *c, struct dh_goal *g, struct goal_search *a, uint64_t budget_ns);
+/* Its tables. */
+void dh_campaign_goal_search_release(struct goal_search *a);
 
 /* ---- campaign_searches.c ---- */
 

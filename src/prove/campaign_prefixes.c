@@ -5,15 +5,16 @@
 #include <string.h>
 
 enum { TRACES = 3, PREFIXES = 12, TRACE_DEPTH = 200000, FIRST_DEPTH = 20000 };
+#define LEAST_TRACE (100 * MS) /* for one schedule, however short the goal's turn is */
 
 /* Follows a prefix after which the first access is pending. */
-static const struct phase prefix_phases[] = {{"follow", DH_ENGINE_NO_ORDER, 100, 0}};
+static const struct phase prefix_phases[] = {{"follow", DH_ENGINE_NO_ORDER, 100, 0, false}};
 
 /* Records one schedule; the first without preemption. Owned by the caller; NULL: none. */
 static struct dh_engine_found *record_schedule(struct campaign *c, const struct goal_search *a, unsigned number)
 {
     uint64_t now = dh_now_ns(), time_ns = a->budget_ns, left = c->until_ns > now ? c->until_ns - now : 0;
-    struct phase p = {number ? "random" : "bounded", DH_ENGINE_NO_ORDER, 0, 0};
+    struct phase p = {number ? "random" : "bounded", DH_ENGINE_NO_ORDER, 0, 0, false};
     struct dh_engine_request w = {.job = dh_campaign_job(c, a, &p, time_ns < left ? time_ns : left),
                                   .visible = a->visible,
                                   .found_bytes = TRACE_DEPTH * sizeof(struct dh_engine_decision) + (1u << 20),
@@ -67,10 +68,11 @@ void dh_campaign_search_prefixes(struct campaign *c, struct goal_search *a)
     const struct goal_search after = *a;
     a->phases = prefix_phases;
     a->n_phases = 1;
-    a->budget_ns /= 10;
+    a->budget_ns = after.budget_ns / 10 > LEAST_TRACE ? after.budget_ns / 10 : LEAST_TRACE;
     for (unsigned i = 0; i < TRACES && !a->over && dh_campaign_time_left(c) && !c->terms.out->no_threads; i++) {
         struct dh_engine_found *trace = record_schedule(c, a, i);
         c->terms.out->traces += trace != NULL;
+        a->prefixes_done |= trace != NULL;
         if (trace)
             try_prefixes(c, a, trace);
         free(trace);

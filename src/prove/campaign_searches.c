@@ -74,8 +74,8 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
     if (c->terms.o->strategy || a->next >= a->n_phases)
         time_ns = a->budget_ns; /* the last phase */
     time_ns = time_ns < left ? time_ns : left;
-    const dh_engine_marks *visible =
-        dh_strategy_by_name(p->strategy)->is_systematic && a->first ? a->first : a->visible;
+    bool is_afresh = p->afresh || dh_strategy_by_name(p->strategy)->is_systematic;
+    const dh_engine_marks *visible = is_afresh && a->first ? a->first : a->visible;
     struct dh_engine_request w = {.job = dh_campaign_job(c, a, p, time_ns),
                                   .visible = visible,
                                   .found_bytes = FOUND,
@@ -87,9 +87,8 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
         w.prefix_length = a->prefix->n;
     }
     *slot = (struct search_process){
-        .phase = p, .goal_search = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
-    slot->visible = dh_xmalloc((c->terms.s->start.places + 1) * sizeof *slot->visible);
-    memcpy(slot->visible, visible, c->terms.s->start.places * sizeof *slot->visible);
+        .phase = p, .goal_search = a, .deadline_ns = now + dh_deadline_limit(time_ns + OVERTIME), .seed = w.job.seed};
+    slot->visible = dh_xmemdup(visible, (c->terms.s->start.places + 1) * sizeof *slot->visible);
     slot->control = dh_engine_process_start(&c->terms.s->start, &w, c->err);
     if (!slot->control) {
         free(slot->visible);
@@ -113,7 +112,8 @@ static void start_searches(struct campaign *c, struct goal_search *a)
 {
     struct search_process *slot;
     while (!a->over && !c->failed && (slot = free_slot(c))) {
-        while (a->next < a->n_phases && (!is_wanted(c, &a->phases[a->next]) || !has_target(a, &a->phases[a->next])))
+        while (a->next < a->n_phases &&
+               (a->done >> a->next & 1 || !is_wanted(c, &a->phases[a->next]) || !has_target(a, &a->phases[a->next])))
             a->next++;
         if (a->next >= a->n_phases)
             return;
@@ -194,6 +194,8 @@ static void take_final_state(struct campaign *c, struct search_process *s)
     char text[sizeof r->progress.text];
     memcpy(text, r->progress.text, sizeof text);
     text[sizeof text - 1] = 0;
+    if (!a->prefix && r->progress.state != DH_ENGINE_SPENT && r->progress.state != DH_ENGINE_STOPPED)
+        a->done |= 1u << (s->phase - a->phases); /* it did all it can do */
     switch (r->progress.state) {
     case DH_ENGINE_EXHAUSTED:
         a->cut += r->progress.abandoned;

@@ -24,13 +24,6 @@ struct dh_engine_process {
     int status;
 };
 
-uint64_t dh_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void sleep_ns(long ns)
 {
     nanosleep(&(struct timespec){0, ns}, NULL);
@@ -218,7 +211,7 @@ static void kill_now(struct dh_engine_process *c)
 bool dh_engine_process_wait(struct dh_engine_process *c, uint64_t patience_ns)
 {
     enum { SHORTEST = 50000, LONGEST = 4000000 };
-    uint64_t until = dh_now_ns() + patience_ns;
+    uint64_t until = dh_now_ns() + dh_deadline_limit(patience_ns);
     for (long ns = SHORTEST; !dh_engine_process_ended(c); ns = ns * 2 < LONGEST ? ns * 2 : LONGEST) {
         if (dh_now_ns() > until) {
             kill_now(c);

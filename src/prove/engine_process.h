@@ -4,6 +4,7 @@
 #define DH_PROVE_ENGINE_PROCESS_H
 
 #include "event/engine.h"
+#include "host/deadline.h"
 #include "host/err.h"
 #include "prove/racy_elements.h"
 
@@ -64,7 +65,5 @@ bool dh_engine_process_wait(struct dh_engine_process *c, uint64_t patience_ns);
 int dh_engine_process_status(const struct dh_engine_process *c);
 /* Kills the process if it runs. */
 void dh_engine_process_free(struct dh_engine_process *c);
-
-uint64_t dh_now_ns(void);
 
 #endif
