@@ -16,7 +16,7 @@
 #define SEARCH_GRACE (6000 * MS) /* the last schedule found may still be minimised and replayed */
 #define LAST_GRACE (700 * MS)    /* when all is over: what a stage has is stored */
 /* How often in a row a stage may be tried without news. */
-enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2 };
+enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2, MOST_FAILURES = 4 };
 
 /* ---- what there is ---- */
 
@@ -200,11 +200,6 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static bool goes_on(const struct dh_check *c, const struct sum *s)
-{
-    return !dh_stage_interrupted() && left_to_climb(c, s) > 200 * MS;
-}
-
 /* ---- stages ---- */
 
 struct chain {
@@ -213,9 +208,15 @@ struct chain {
     uint64_t proving_ns, classifying_ns, statics_ns; /* spent */
     unsigned barren_runs, barren_explorations, explorations, judged, weakened;
     unsigned reported;    /* bits of stages that were */
+    unsigned failures;    /* stages in a row that failed by themselves */
     pid_t beside;         /* makes variants; 0: nobody does */
     const char *why_over; /* why it ended before its time, or NULL */
 };
+
+static bool goes_on(const struct chain *k)
+{
+    return !dh_stage_interrupted() && k->failures < MOST_FAILURES && left_to_climb(k->c, &k->sum) > 200 * MS;
+}
 
 enum stage_name { SCAN, RUN, PROVE, CLASSIFY, HEAL };
 static const char *const names[] = {"scan", "run", "prove", "classify", "heal"};
@@ -241,6 +242,20 @@ static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_s
     if (!k->c->only_run)
         s.killed_ns = dh_check_ends(k->c) + LAST_GRACE;
     dh_stage_run(&s, k->c->state, end);
+    bool failed = k->c->state->result != DH_STAGE_DONE || (end->failed && !end->late);
+    k->failures = failed ? k->failures + 1 : 0;
+}
+
+/* Counts of all findings so far: a stage that was cut must not look as if there were none. */
+static void say_counts(struct chain *k, enum stage_name name, const struct dh_stage_end *end)
+{
+    const struct sum *s = &k->sum;
+    const char *cut = !end->late ? "" : name == SCAN ? "its time was over; " : "ended by us; ";
+    dh_stage_say(k->c->state, "%s%s%u observed, %u suspected", cut,
+                 name == RUN && k->c->runs       ? "with noise: "
+                 : name == RUN && k->c->in_haste ? "races and deadlocks only: "
+                                                 : "",
+                 s->level[DH_LEVEL_OBSERVED] + s->level[DH_LEVEL_PROVEN], s->level[DH_LEVEL_SUSPECTED]);
 }
 
 /* Whether a finding is new or has risen. */
@@ -251,8 +266,7 @@ static bool go(struct chain *k, enum stage_name name, const struct dh_stage *sta
     k->sum = sum_up(k->c);
     bool news = k->sum.score != before.score;
     if (name == SCAN || name == RUN)
-        dh_stage_say(k->c->state, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
-                     k->sum.level[DH_LEVEL_OBSERVED] + k->sum.level[DH_LEVEL_PROVEN], k->sum.level[DH_LEVEL_SUSPECTED]);
+        say_counts(k, name, end);
     if (!k->c->only_run && (name != RUN || k->c->state->result == DH_STAGE_DONE))
         report(k, name, end, news);
     return news;
@@ -330,7 +344,7 @@ static const char *noise_of(const struct chain *k)
 static bool run_with_noise(struct chain *k)
 {
     struct dh_check *c = k->c;
-    if (k->barren_runs >= BARREN_RUNS || c->status_is_ours || !goes_on(c, &k->sum))
+    if (k->barren_runs >= BARREN_RUNS || c->status_is_ours || !goes_on(k))
         return false;
     struct dh_check_run arg = {.c = c, .noise = noise_of(k), .seed = c->runs};
     uint64_t most = least(c->run_ns * 4 + 2000 * MS, left_to_climb(c, &k->sum) / 4);
@@ -363,9 +377,12 @@ static void prepare(struct chain *k)
         k->c->host->ended("baseline", end.took_ns, k->c->state->said);
     if (!end.late)
         return;
-    snprintf(k->c->state->cannot, sizeof k->c->state->cannot,
-             "no time to make the variant for it (%.60s); what is made is kept for the next check",
-             k->c->state->beside);
+    if (strstr(k->c->state->now, DH_CHECK_COMPARING))
+        snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "no time to compare it with a native run");
+    else
+        snprintf(k->c->state->cannot, sizeof k->c->state->cannot,
+                 "no time to make the variant for it (%.60s); what is made is kept for the next check",
+                 k->c->state->beside);
     k->c->host->ended(names[PROVE], end.took_ns, k->c->state->cannot);
     k->reported |= 1u << PROVE;
 }
@@ -400,7 +417,7 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *
 
 static bool prove(struct chain *k, uint64_t quantum, bool thorough)
 {
-    if (!k->sum.goals || !goes_on(k->c, &k->sum))
+    if (!k->sum.goals || !goes_on(k))
         return false;
     return search(k, dh_check_search, (struct dh_check_search){.goal_ns = quantum, .thorough = thorough},
                   left_to_climb(k->c, &k->sum) / (thorough ? 3 : 5));
@@ -409,7 +426,7 @@ static bool prove(struct chain *k, uint64_t quantum, bool thorough)
 static bool prove_static(struct chain *k, uint64_t quantum)
 {
     uint64_t most = k->c->budget_ns / 5, began = dh_now_ns();
-    if (!k->sum.statics || k->statics_ns >= most || !goes_on(k->c, &k->sum))
+    if (!k->sum.statics || k->statics_ns >= most || !goes_on(k))
         return false;
     bool any = search(k, dh_check_search, (struct dh_check_search){.goal_ns = quantum / 2, .statics = true},
                       least(most - k->statics_ns, left_to_climb(k->c, &k->sum) / 4));
@@ -420,7 +437,7 @@ static bool prove_static(struct chain *k, uint64_t quantum)
 /* Exploration without a goal, for defects that no run has shown. */
 static bool explore(struct chain *k, uint64_t quantum)
 {
-    if (k->c->state->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k->c, &k->sum))
+    if (k->c->state->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k))
         return false;
     return search(k, dh_check_search, (struct dh_check_search){.explores = true}, quantum * 2);
 }
@@ -429,7 +446,7 @@ static bool explore(struct chain *k, uint64_t quantum)
 static bool judge_ends(struct chain *k, uint64_t quantum)
 {
     unsigned most = k->sum.suspects ? BARREN_ENDS : !k->sum.destructive;
-    if (k->judged >= most || !goes_on(k->c, &k->sum))
+    if (k->judged >= most || !goes_on(k))
         return false;
     k->judged++;
     return search(k, dh_check_outcomes, (struct dh_check_search){0}, quantum * 2);
@@ -438,7 +455,7 @@ static bool judge_ends(struct chain *k, uint64_t quantum)
 /* Defects of atomics with too weak an order show only under a weak memory model. */
 static bool weaken(struct chain *k, uint64_t quantum)
 {
-    if (k->weakened >= WEAK_ROUNDS || !goes_on(k->c, &k->sum))
+    if (k->weakened >= WEAK_ROUNDS || !goes_on(k))
         return false;
     k->weakened++;
     return search(k, dh_check_outcomes, (struct dh_check_search){.weak = true}, quantum * 2);
@@ -450,7 +467,7 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
     unsigned wanted = thorough ? k->sum.doubtful : k->sum.unclassified;
     uint64_t allowed = c->classify_ns > k->classifying_ns ? c->classify_ns - k->classifying_ns : 0;
     uint64_t time = least(least(allowed, wanted * quantum * 2 + 500 * MS), left_to_climb(c, &k->sum) / 2);
-    if ((!wanted && !k->sum.failures) || time < 100 * MS || !goes_on(c, &k->sum))
+    if ((!wanted && !k->sum.failures) || time < 100 * MS || !goes_on(k))
         return false;
     struct dh_check_classify arg = {.c = c, .budget_ns = time, .thorough = thorough};
     struct dh_stage stage = {.name = "classify",
@@ -490,7 +507,7 @@ static void heal(struct chain *k)
 static void climb(struct chain *k)
 {
     uint64_t quantum = k->c->budget_ns / 60;
-    for (unsigned round = 0; goes_on(k->c, &k->sum); round++, quantum *= 2) {
+    for (unsigned round = 0; goes_on(k); round++, quantum *= 2) {
         bool any = run_with_noise(k);
         any |= prove(k, quantum, round);
         any |= classify(k, quantum, false);
@@ -500,8 +517,10 @@ static void climb(struct chain *k)
         any |= weaken(k, quantum);
         any |= classify(k, quantum, false);
         any |= round && classify(k, quantum, true);
-        if (!any) {
-            k->why_over = k->c->state->cannot[0] ? "it cannot be searched" : "nothing can rise any more";
+        if (!any || k->failures >= MOST_FAILURES) {
+            k->why_over = k->failures >= MOST_FAILURES ? "its stages fail, see above"
+                          : k->c->state->cannot[0]     ? "it cannot be searched"
+                                                       : "nothing can rise any more";
             break;
         }
     }
@@ -519,8 +538,10 @@ enum dh_stage_result dh_check_chain(struct dh_check *c)
 {
     struct chain k = {.c = c};
     bool whole = c->is_searchable && !c->only_run;
-    if (!c->only_run && c->is_searchable)
+    if (!c->only_run && c->is_searchable) {
+        c->in_haste = dh_check_run_estimate_ns(c) > c->budget_ns / 3;
         derive_beside(&k);
+    }
     if (whole)
         scan(&k);
     if (!c->only_run)

@@ -79,6 +79,8 @@ struct dh_check_run {
 void dh_check_run(void *arg, struct dh_stage_state *t);
 /* Makes the variant that runs need. `arg` is the struct dh_check. */
 void dh_check_prepare_run(void *arg, struct dh_stage_state *t);
+/* How long that will take, roughly. */
+uint64_t dh_check_run_estimate_ns(const struct dh_check *c);
 /* Beside the stages: the variants that they will need, first that of runs, unless in haste. */
 void dh_check_derive_all(void *arg, struct dh_stage_state *t);
 
@@ -93,7 +95,9 @@ struct dh_check_search {
     uint64_t seed;
 };
 void dh_check_search(void *arg, struct dh_stage_state *t);
-void dh_check_prepare(void *arg, struct dh_stage_state *t); /* makes the variant that searches need */
+/* Makes the variant that searches need, and compares it with the program itself. */
+void dh_check_prepare(void *arg, struct dh_stage_state *t);
+#define DH_CHECK_COMPARING "comparing an undisturbed run with a native one" /* what it does last */
 /* Searches for wrong ends, and blames findings for them. */
 void dh_check_outcomes(void *arg, struct dh_stage_state *t);
 

@@ -96,6 +96,21 @@ static void derive_for_runs(const struct dh_check *c)
     free(plan);
 }
 
+uint64_t dh_check_run_estimate_ns(const struct dh_check *c)
+{
+    char *detect = detectors_of(c), *plan = dh_detector_list_plan(detect);
+    struct dh_focus focus = {0};
+    struct dh_err err = {0};
+    uint64_t ns = 0;
+    if (dh_focus_prepare(&focus, "check", detect, plan, c->db, &err))
+        ns = dh_variant_estimate_ns(c->program, focus.plan);
+    dh_err_release(&err);
+    dh_focus_release(&focus);
+    free(detect);
+    free(plan);
+    return ns;
+}
+
 void dh_check_prepare_run(void *arg, struct dh_stage_state *t)
 {
     const struct dh_check *c = arg;

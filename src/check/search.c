@@ -230,12 +230,19 @@ static void search(struct search *s)
     dh_suppressions_release(&s->suppressions);
 }
 
+/* Two runs of that length fit into the time for preparing. */
+static uint64_t patience_of(const struct dh_check *c)
+{
+    uint64_t now = dh_now_ns(), end = c->began_ns + c->budget_ns, part = end > now ? (end - now) / 8 : 1;
+    return part < dh_hosting_patience(c->budget_ns) ? part : dh_hosting_patience(c->budget_ns);
+}
+
 /* Once for all stages: what comes of searching a program that is another one in the engine is nothing. */
 static void compare_with_native(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t)
 {
     struct dh_err err = {0};
-    dh_stage_now(t, "comparing an undisturbed run with a native one");
-    if (!dh_hosting_check(s, dh_hosting_patience(c->budget_ns / 2), &t->hosting, &err))
+    dh_stage_now(t, DH_CHECK_COMPARING);
+    if (!dh_hosting_check(s, patience_of(c), &t->hosting, &err))
         dh_notice_err(&err);
     if (t->hosting.verdict == DH_HOSTING_NO_THREADS)
         snprintf(t->cannot, sizeof t->cannot, "it creates no threads");

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { DH_ATTEMPTS = 1024, DH_STAGE_WORDS = 200 };
+enum { DH_ATTEMPTS = 1024, DH_STAGE_WORDS = 440 };
 
 /* How a stage ended: done, not possible as the user asked for it, or failed by itself. */
 enum dh_stage_result { DH_STAGE_DONE, DH_STAGE_USAGE, DH_STAGE_FAILED };

@@ -160,7 +160,10 @@ static void print_document(const struct dh_report_format *format, const struct d
  * nothing. */
 static bool is_unsearched(const struct dh_check *c, bool seen)
 {
-    return c->state->hosting.verdict == DH_HOSTING_WRONG || (c->state->hosting.verdict == DH_HOSTING_DOUBTFUL && !seen);
+    const struct dh_stage_state *t = c->state;
+    bool doubtful =
+        t->hosting.verdict == DH_HOSTING_DOUBTFUL || (t->hosting.verdict == DH_HOSTING_UNKNOWN && t->cannot[0]);
+    return t->hosting.verdict == DH_HOSTING_WRONG || (doubtful && !seen);
 }
 
 static int report(struct task *t)
@@ -181,10 +184,11 @@ static int report(struct task *t)
         print_document(t->format, c, &found);
     forget_input(c, &found);
     dh_found_release(&found);
-    return is_unsearched(c, seen) ? DH_EXIT_FAILURE
-           : seen || died         ? DH_EXIT_FINDINGS
-           : c->interrupted       ? DH_EXIT_INTERRUPTED
-                                  : DH_EXIT_OK;
+    return died                     ? DH_EXIT_FINDINGS
+           : is_unsearched(c, seen) ? DH_EXIT_FAILURE
+           : seen || died           ? DH_EXIT_FINDINGS
+           : c->interrupted         ? DH_EXIT_INTERRUPTED
+                                    : DH_EXIT_OK;
 }
 
 /* ---- stages ---- */

@@ -308,6 +308,8 @@ static void print_suspicions(const struct dh_check *c, const struct dh_found *fo
 static const char *doubt_of(const struct dh_check *c)
 {
     const struct dh_stage_state *t = c->state;
+    if (t->hosting.verdict == DH_HOSTING_UNKNOWN)
+        return t->cannot[0] ? t->cannot : NULL;
     return t->hosting.why[0] && t->hosting.verdict != DH_HOSTING_NO_THREADS ? t->hosting.why : NULL;
 }
 
@@ -354,9 +356,7 @@ static void print_table(const struct table *t)
     if (!t->suspected)
         print_suspicions(t->c, t->found, &rows);
     if (doubt_of(t->c))
-        printf("%s: %s\n",
-               t->c->state->hosting.verdict == DH_HOSTING_WRONG ? "Schedules were not searched"
-                                                                : "An empty search shows nothing here",
+        printf("%s: %s\n", t->c->state->cannot[0] ? "Schedules were not searched" : "An empty search shows nothing here",
                doubt_of(t->c));
     dh_vec_release(&rows);
 }

@@ -1,6 +1,7 @@
 #include "cmd/run_options.h"
 
 #include "base/str.h"
+#include "cmd/terminal.h"
 #include "finding/suppress.h"
 #include "heal/apply.h"
 #include "launch/detector_list.h"
@@ -98,6 +99,7 @@ bool dh_open_program(const char *command, const struct dh_parsed *p, struct dh_s
         return false;
     }
     char *plan = dh_heal_plan(p, command, DH_ENGINE_PLAN, argv[0]);
+    dh_terminal_show_activity();
     bool ok = plan && dh_open_subject(plan, command, argv, input, s, &err);
     const char *child = dh_option_get(p, "child");
     if (ok && child && !dh_follow_named_child(s, child, &err)) {

@@ -1,7 +1,9 @@
 #include "cmd/terminal.h"
 
+#include "host/activity.h"
+
 #include <signal.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,6 +11,18 @@ unsigned dh_terminal_width(int fd, unsigned otherwise)
 {
     struct winsize w;
     return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : otherwise;
+}
+
+static void show_activity(const char *line)
+{
+    fprintf(stderr, "\r\033[K%.*s", (int)dh_terminal_width(STDERR_FILENO, 80) - 1, line ? line : "");
+    fflush(stderr);
+}
+
+void dh_terminal_show_activity(void)
+{
+    if (isatty(STDERR_FILENO))
+        dh_activity_show_by(show_activity);
 }
 
 static volatile sig_atomic_t asked_to_stop;

@@ -9,6 +9,9 @@
 /* Columns of the terminal that the descriptor is, or `otherwise`. */
 unsigned dh_terminal_width(int fd, unsigned otherwise);
 
+/* What takes long below, such as deriving a variant, is shown on standard error, if that is a terminal. */
+void dh_terminal_show_activity(void);
+
 void dh_interrupts_begin(void);
 void dh_interrupts_end(void);
 /* For hosts of campaigns; the argument is not used. */

@@ -9,6 +9,9 @@
 /* Path of the variant of `program` for that plan; the program itself if it is that variant. Owned by the caller. */
 char *dh_variant_derive(const char *program, const char *plan, struct dh_err *err);
 
+/* How long it would take, roughly, on a machine that does nothing else; 0: it is there. */
+uint64_t dh_variant_estimate_ns(const char *program, const char *plan);
+
 /* A builder that holds the rows of a table, so that more can be added. */
 struct dh_site_builder *dh_site_builder_of_table(const struct dh_site_table *t);
 

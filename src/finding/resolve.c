@@ -376,7 +376,7 @@ static void name_object(struct job *j, const struct dh_log_access *from, struct 
         dh_finding_set(&a->variable, dh_site_string(t, s->variable));
         dh_finding_set(&a->type, dh_site_string(t, s->type));
     }
-    if (!sort[0])
+    if (!sort[0] || (from->role == DH_ROLE_CALL && !a->type[0]))
         return;
     char *name =
         from->role == DH_ROLE_JOIN ? thread_words(j->out, (uint32_t)from->address) : data_name(j, &from->where);
