@@ -348,11 +348,16 @@ static void prepare(struct chain *k)
                              .all_ends_ns = dh_check_ends(k->c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
+    if (k->c->state->said[0])
+        k->c->host->ended("baseline", end.took_ns, k->c->state->said);
     if (!end.late)
         return;
-    snprintf(k->c->state->cannot, sizeof k->c->state->cannot,
-             "no time to make the variant for it (%.60s); what is made is kept for the next check",
-             k->c->state->beside);
+    if (strstr(k->c->state->now, DH_CHECK_COMPARING))
+        snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "no time to compare it with a native run");
+    else
+        snprintf(k->c->state->cannot, sizeof k->c->state->cannot,
+                 "no time to make the variant for it (%.60s); what is made is kept for the next check",
+                 k->c->state->beside);
     k->c->host->ended(names[PROVE], end.took_ns, k->c->state->cannot);
     k->reported |= 1u << PROVE;
 }

@@ -93,7 +93,9 @@ struct dh_check_search {
     uint64_t seed;
 };
 void dh_check_search(void *arg, struct dh_stage_state *t);
-void dh_check_prepare(void *arg, struct dh_stage_state *t); /* makes the variant that searches need */
+/* Makes the variant that searches need, and compares it with the program itself. */
+void dh_check_prepare(void *arg, struct dh_stage_state *t);
+#define DH_CHECK_COMPARING "comparing an undisturbed run with a native one" /* what it does last */
 /* Searches for wrong ends, and blames findings for them. */
 void dh_check_outcomes(void *arg, struct dh_stage_state *t);
 

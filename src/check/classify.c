@@ -62,6 +62,14 @@ static bool classified(void *arg, const struct dh_classified *d)
 
 /* ---- races ---- */
 
+static bool collect(struct classifying *c, struct dh_baseline *b, uint64_t time_ns, struct dh_err *err)
+{
+    if (c->state->hosting.verdict != DH_HOSTING_WRONG)
+        return dh_baseline_collect(b, &c->subject, time_ns, err);
+    *b = (struct dh_baseline){.cannot = dh_strdup(c->state->hosting.why)};
+    return true;
+}
+
 /* A program that the engine cannot host runs free. */
 static void run_campaign(struct classifying *c, struct dh_racy_variables *v)
 {
@@ -76,8 +84,10 @@ static void run_campaign(struct classifying *c, struct dh_racy_variables *v)
     c->n = (unsigned)v->at.n;
     c->until_ns = UINT64_MAX;
     progress(c, "baseline", "every variable as it is", budget);
-    bool ok = dh_baseline_collect(&b, &c->subject, budget / 3 < BASELINE_MOST_NS ? budget / 3 : BASELINE_MOST_NS, &err);
+    const struct dh_hosting_check *h = &c->state->hosting;
+    bool ok = collect(c, &b, budget / 3 < BASELINE_MOST_NS ? budget / 3 : BASELINE_MOST_NS, &err);
     o.free = ok && b.cannot;
+    o.doubt = h->verdict == DH_HOSTING_DOUBTFUL ? h->why : NULL;
     c->until_ns = began + budget;
     if (ok && !b.no_threads)
         ok = dh_classify(&c->subject, &b, v, &o, &host, &err);

@@ -82,7 +82,8 @@ static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint
                                     .shards = 1,
                                     .seed = s->of->seed,
                                     .preemptions = UINT32_MAX,
-                                    .schedules = s->of->c->schedules};
+                                    .schedules = s->of->c->schedules,
+                                    .doubt = s->state->hosting.why[0] ? s->state->hosting.why : NULL};
     struct dh_campaign_host host = {progress, proven, observed, interrupted, s};
     struct dh_campaign_result r;
     struct dh_err err = {0};
@@ -189,7 +190,7 @@ static void report(struct search *s)
 {
     if (s->state->cannot[0]) {
         char *words = dh_subject_explain_places(&s->subject, s->state->cannot);
-        dh_stage_say(s->state, "cannot be searched: %s", words);
+        dh_stage_say(s->state, "%s%s", dh_starts_with(words, "cannot ") ? "" : "cannot be searched: ", words);
         free(words);
         return;
     }
@@ -224,13 +225,36 @@ static void search(struct search *s)
     dh_suppressions_release(&s->suppressions);
 }
 
+/* Two runs of that length fit into the time for preparing. */
+static uint64_t patience_of(const struct dh_check *c)
+{
+    uint64_t now = dh_now_ns(), end = c->began_ns + c->budget_ns, part = end > now ? (end - now) / 8 : 1;
+    return part < dh_hosting_patience(c->budget_ns) ? part : dh_hosting_patience(c->budget_ns);
+}
+
+/* Once for all stages: what comes of searching a program that is another one in the engine is nothing. */
+static void compare_with_native(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t)
+{
+    struct dh_err err = {0};
+    dh_stage_now(t, DH_CHECK_COMPARING);
+    if (!dh_hosting_check(s, patience_of(c), &t->hosting, &err))
+        dh_notice_err(&err);
+    if (t->hosting.verdict == DH_HOSTING_NO_THREADS)
+        snprintf(t->cannot, sizeof t->cannot, "it creates no threads");
+    else if (t->hosting.verdict == DH_HOSTING_WRONG)
+        snprintf(t->cannot, sizeof t->cannot, "%.*s", DH_STAGE_WORDS - 1, t->hosting.why);
+    if (t->hosting.verdict != DH_HOSTING_NO_THREADS)
+        dh_stage_say(t, "%s", t->hosting.why[0] ? t->hosting.why : t->hosting.note);
+}
+
 void dh_check_prepare(void *arg, struct dh_stage_state *t)
 {
     struct search s = {.of = arg, .state = t};
     dh_stage_now(t, "making the variant that schedules are searched with");
-    if (dh_check_open_subject(s.of->c, &s.subject, t))
+    if (dh_check_open_subject(s.of->c, &s.subject, t)) {
+        compare_with_native(s.of->c, &s.subject, t);
         dh_subject_release(&s.subject);
-    else
+    } else
         snprintf(t->cannot, sizeof t->cannot, "there is no variant of it to search with");
 }
 

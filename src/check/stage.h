@@ -4,13 +4,14 @@
 #define DH_CHECK_STAGE_H
 
 #include "host/err.h"
+#include "prove/baseline.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { DH_ATTEMPTS = 1024, DH_STAGE_WORDS = 200 };
+enum { DH_ATTEMPTS = 1024, DH_STAGE_WORDS = 440 };
 
 /* How a stage ended: done, not possible as the user asked for it, or failed by itself. */
 enum dh_stage_result { DH_STAGE_DONE, DH_STAGE_USAGE, DH_STAGE_FAILED };
@@ -31,10 +32,11 @@ struct dh_stage_state {
     char beside[DH_STAGE_WORDS]; /* what is done in the background meanwhile, or "" */
     char said[DH_STAGE_WORDS];   /* its result in words, or "" */
     char cannot[DH_STAGE_WORDS]; /* why no such stage can ever succeed, or "" */
-    int status;                  /* of the program, as of waitpid */
-    bool exhausted;              /* everything was tried */
-    bool explored;               /* the same, as far as visible steps go */
-    uint64_t schedules;          /* that were searched, of all stages */
+    struct dh_hosting_check hosting;
+    int status;         /* of the program, as of waitpid */
+    bool exhausted;     /* everything was tried */
+    bool explored;      /* the same, as far as visible steps go */
+    uint64_t schedules; /* that were searched, of all stages */
     struct dh_attempts tried[DH_ATTEMPTS];
     unsigned n_tried;
 };

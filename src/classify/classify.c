@@ -167,7 +167,7 @@ static char *why_no_failure(struct dh_classified *out)
                      (unsigned long long)out->stale_loads, (unsigned long long)out->runs, (double)out->budget_ns / 1e9);
 }
 
-static void set_verdict(struct dh_classified *out)
+static void set_verdict(const struct campaign *c, struct dh_classified *out)
 {
     if (out->failed)
         return;
@@ -183,9 +183,12 @@ static void set_verdict(struct dh_classified *out)
     else if (out->is_slow)
         why = dh_format("%.3g times the %s of runs with the newest values, the results the same", out->slower,
                         out->is_free ? "processor time" : "operations");
+    else if (c->o->doubt)
+        why = dh_format("no verdict: %s", c->o->doubt);
     else
         why = why_no_failure(out);
-    out->verdict = !out->runs || failed ? DH_VERDICT_NONE : out->is_slow ? DH_VERDICT_QOS : DH_VERDICT_NO_FAILURE;
+    bool open = !out->runs || failed || (c->o->doubt && !out->is_slow);
+    out->verdict = open ? DH_VERDICT_NONE : out->is_slow ? DH_VERDICT_QOS : DH_VERDICT_NO_FAILURE;
     if (why) {
         free(out->why);
         out->why = why;
@@ -247,7 +250,7 @@ static void judge_variable(struct campaign *c, struct dh_classified *out)
     if (out->is_free) {
         if (!out->failed && !c->failed && !out->variable->members.n)
             dh_free_campaign_slow_down(c, out);
-        set_verdict(out);
+        set_verdict(c, out);
         return;
     }
     bool by_hb = !c->o->model || strcmp(c->o->model, "hb") == 0;
@@ -258,7 +261,7 @@ static void judge_variable(struct campaign *c, struct dh_classified *out)
     if (!c->failed)
         dh_failures_find_strongest_model(c, out);
     dh_failures_release(c);
-    set_verdict(out);
+    set_verdict(c, out);
 }
 
 static void report(struct campaign *c, struct dh_classified *out, uint64_t began_ns)

@@ -20,6 +20,7 @@ struct dh_classify_options {
     bool systematic;    /* all values in all schedules instead of heuristics, under `model` or hb */
     bool alone;         /* no groups */
     bool free;          /* with kernel threads that run free; the baseline is collected for each variable, then */
+    const char *doubt;  /* why runs without failure show nothing (prove/baseline.h), or NULL */
 };
 
 /* A model and a heuristic, with its results: a column of the table. */

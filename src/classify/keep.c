@@ -1,5 +1,6 @@
 #include "classify/keep.h"
 
+#include "base/hash.h"
 #include "finding/json_text.h"
 #include "host/file.h"
 #include "prove/goals.h"
@@ -140,6 +141,8 @@ char *dh_classified_json(const struct dh_classified *c, const char *witness, con
 
 /* ---- keeping ---- */
 
+enum { NAME_MOST = 80 };
+
 /* A name for the file that has the name of the variable in it. */
 static char *file_name(const struct dh_classified *c)
 {
@@ -147,8 +150,11 @@ static char *file_name(const struct dh_classified *c)
     dh_str_add(&s, c->variable->findings.n ? c->variable->findings.at[0]->id : "");
     if (s.n)
         dh_str_add(&s, "-");
-    for (const char *p = c->variable->name; *p; p++)
+    size_t n = 0; /* of long names, such as those of C++ types, the beginning; the id tells them apart */
+    for (const char *p = c->variable->name; *p && n < NAME_MOST; p++, n++)
         dh_str_addf(&s, "%c", isalnum((unsigned char)*p) ? *p : '_');
+    if (c->variable->name[n])
+        dh_str_addf(&s, "-%016llx", (unsigned long long)dh_hash_bytes(c->variable->name, strlen(c->variable->name)));
     dh_str_add(&s, "-stale" DH_WITNESS_SUFFIX);
     return dh_str_take(&s);
 }

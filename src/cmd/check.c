@@ -136,15 +136,30 @@ static void forget_input(struct dh_check *c, const struct dh_found *found)
         unlink(c->input.path);
 }
 
-static void print_document(const struct dh_report_format *format, const struct dh_found *found)
+static void print_document(const struct dh_report_format *format, const struct dh_check *c,
+                           const struct dh_found *found)
 {
     struct dh_str out = {0};
+    char *baseline = dh_hosting_json(&c->state->hosting);
     format->begin(&out);
     for (size_t i = 0; i < found->at.n; i++)
         format->finding(&out, i, found->at.at[i]);
     format->end(&out);
+    if (format->member)
+        format->member(&out, "baseline", baseline);
+    free(baseline);
     fputs(out.at, stdout);
     dh_str_release(&out);
+}
+
+/* What the engine cannot run was not searched, whatever the run showed; after a doubtful baseline an empty search shows
+ * nothing. */
+static bool is_unsearched(const struct dh_check *c, bool seen)
+{
+    const struct dh_stage_state *t = c->state;
+    bool doubtful =
+        t->hosting.verdict == DH_HOSTING_DOUBTFUL || (t->hosting.verdict == DH_HOSTING_UNKNOWN && t->cannot[0]);
+    return t->hosting.verdict == DH_HOSTING_WRONG || (doubtful && !seen);
 }
 
 static int report(struct task *t)
@@ -160,10 +175,13 @@ static int report(struct task *t)
     if (t->format->is_prose)
         dh_check_table_print(c, &found, t->suspected);
     else
-        print_document(t->format, &found);
+        print_document(t->format, c, &found);
     forget_input(c, &found);
     dh_found_release(&found);
-    return seen || died ? DH_EXIT_FINDINGS : c->interrupted ? DH_EXIT_INTERRUPTED : DH_EXIT_OK;
+    return is_unsearched(c, seen) ? DH_EXIT_FAILURE
+           : seen || died         ? DH_EXIT_FINDINGS
+           : c->interrupted       ? DH_EXIT_INTERRUPTED
+                                  : DH_EXIT_OK;
 }
 
 /* ---- stages ---- */
@@ -404,8 +422,8 @@ const struct dh_command dh_command_check = {
         "What is only suspected is counted in a line below, with the command that shows it. Ctrl-C ends the stage\n"
         "and keeps what was found.\n\n"
         "Exit status 0: nothing was observed or proven; 1: something was, or the program was killed by a signal;\n"
-        "2: bad usage, or a program that is none of ours; 3: our own failure; 130: interrupted before anything was\n"
-        "found.",
+        "2: bad usage, or a program that is none of ours; 3: our own failure, or the schedules of the program could\n"
+        "not be searched, whatever its run showed (a line says why); 130: interrupted before anything was found.",
     .examples = "  deadheat check bank.c\n  deadheat check queue.cc -- 4 1000\n  deadheat check -- ./server --once\n"
                 "  deadheat check --budget=10m --format=json -- ./queue < requests\n",
     .options = options,

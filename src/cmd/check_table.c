@@ -270,8 +270,21 @@ static void print_suspicions(const struct dh_check *c, const struct dh_found *fo
     dh_str_release(&command);
 }
 
+/* What kept searches from being evidence, or NULL. */
+static const char *doubt_of(const struct dh_check *c)
+{
+    const struct dh_stage_state *t = c->state;
+    if (t->hosting.verdict == DH_HOSTING_UNKNOWN)
+        return t->cannot[0] ? t->cannot : NULL;
+    return t->hosting.why[0] && t->hosting.verdict != DH_HOSTING_NO_THREADS ? t->hosting.why : NULL;
+}
+
 static void print_effort(const struct dh_check *c)
 {
+    if (doubt_of(c)) {
+        printf("deadheat: %u run%s with detectors showed nothing\n", c->runs, c->runs == 1 ? "" : "s");
+        return;
+    }
     printf("deadheat: nothing found in %u run%s", c->runs, c->runs == 1 ? "" : "s");
     if (c->state->schedules)
         printf(" and %llu schedules%s", (unsigned long long)c->state->schedules,
@@ -294,5 +307,8 @@ void dh_check_table_print(const struct dh_check *c, const struct dh_found *found
         print_effort(c);
     if (!suspected)
         print_suspicions(c, found, &rows);
+    if (doubt_of(c))
+        printf("%s: %s\n", c->state->cannot[0] ? "Schedules were not searched" : "An empty search shows nothing here",
+               doubt_of(c));
     dh_vec_release(&rows);
 }

@@ -5,6 +5,7 @@
 #include "cmd/classify_print.h"
 #include "cmd/run_options.h"
 #include "cmd/terminal.h"
+#include "prove/baseline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct classifying {
     char *folder; /* of witnesses */
     struct dh_subject subject;
     struct dh_classify_options options;
+    struct dh_hosting_check hosting;
     struct dh_baseline baseline;
     struct dh_races races;
     struct dh_racy_variables variables;
@@ -78,16 +80,37 @@ static int no_baseline(struct classifying *c)
     return DH_EXIT_FAILURE;
 }
 
+/* Is the program itself in the engine? If not, that is why there is no baseline. */
+static bool compare_with_native(struct classifying *c, struct dh_err *err)
+{
+    if (!dh_hosting_check(&c->subject, dh_hosting_patience(c->options.budget_ns), &c->hosting, err))
+        return false;
+    c->options.doubt = c->hosting.verdict == DH_HOSTING_DOUBTFUL ? c->hosting.why : NULL;
+    c->baseline.no_threads = c->hosting.verdict == DH_HOSTING_NO_THREADS;
+    if (c->hosting.verdict == DH_HOSTING_WRONG)
+        c->baseline.cannot = dh_strdup(c->hosting.why);
+    if (c->as_json && c->hosting.why[0]) {
+        char *json = dh_hosting_json(&c->hosting);
+        printf("{\"baseline\":%s}\n", json);
+        free(json);
+    }
+    return true;
+}
+
 /* A program that the engine cannot host runs free. */
 static bool collect_baseline(struct classifying *c, struct dh_err *err)
 {
     uint64_t time_ns = baseline_ns(c);
     progress(c, "baseline", "every variable as it is", time_ns);
-    bool ok = dh_baseline_collect(&c->baseline, &c->subject, time_ns, err);
+    bool ok = compare_with_native(c, err);
+    if (ok && !c->baseline.cannot && !c->baseline.no_threads)
+        ok = dh_baseline_collect(&c->baseline, &c->subject, time_ns, err);
     progress(c, NULL, NULL, 0);
     bool prints = ok && !c->quiet && !c->as_json;
     if (ok && c->baseline.cannot && !c->options.model) {
         char *words = dh_subject_explain_places(&c->subject, c->baseline.cannot);
+        if (!prints || c->hosting.why[0])
+            dh_notice("classify: %s: %s", c->subject.called, c->hosting.why[0] ? c->hosting.why : words);
         if (prints)
             printf("threads run free, nothing will replay: the engine cannot run %s: %s\n\n", c->subject.called, words);
         c->options.free = true;
@@ -113,7 +136,7 @@ static int run_campaign(struct classifying *c)
         return no_baseline(c);
     if (!c->quiet && !c->as_json)
         dh_classified_table_print(&c->table);
-    return c->destructive ? DH_EXIT_FINDINGS : DH_EXIT_OK;
+    return c->destructive ? DH_EXIT_FINDINGS : c->hosting.why[0] || c->baseline.cannot ? DH_EXIT_FAILURE : DH_EXIT_OK;
 }
 
 /* ---- what is to be classified ---- */
@@ -268,8 +291,8 @@ const struct dh_command dh_command_classify = {
         "A failing run is reduced to the fewest stale reads, replayed in a fresh process with real threads, kept as a\n"
         "witness that 'deadheat replay' runs, and its first wrong read is explained, under the strongest memory model\n"
         "that fails. Verdicts, of each pair of places, too, go to the store.\n\n"
-        "Exit status 0: nothing is destructive; 1: something is; 2: bad usage, or nothing to classify; 3: there is no\n"
-        "baseline.",
+        "Exit status 0: nothing is destructive; 1: something is; 2: bad usage, or nothing to classify; 3: the engine\n"
+        "cannot run the program as it runs by itself, and nothing was found destructive.",
     .examples = "  deadheat check -- ./bank; deadheat classify -- ./bank\n"
                 "  deadheat classify --variable='struct account.balance' --budget=1m -- ./bank\n"
                 "  deadheat classify --oracle='diff {out} expected.txt' -- ./bank\n",

@@ -14,10 +14,14 @@ struct dh_finding_resolver {
 };
 
 /* One finding being resolved. */
+enum { NAMELESS = 32 };
+
 struct job {
     struct dh_modules *modules;
     const struct dh_log_finding *from;
     struct dh_finding *out;
+    uint64_t nameless[NAMELESS]; /* addresses of objects without a name, in the order in which they are met */
+    unsigned n_nameless;
 };
 
 struct dh_finding_resolver *dh_resolver_new(void)
@@ -286,12 +290,23 @@ static char *data_name(struct job *j, const struct dh_log_address *where)
     return name;
 }
 
-/* The name in the source; an object reached through a pointer without a name is identified by its address. */
-static char *object_name(const char *variable, const char *type, const char *sort, uint64_t address)
+/* Addresses differ from run to run: the number of the object within its finding does not. */
+static unsigned number_of(struct job *j, uint64_t address)
+{
+    unsigned i = 0;
+    while (i < j->n_nameless && j->nameless[i] != address)
+        i++;
+    if (i == j->n_nameless && i < NAMELESS)
+        j->nameless[j->n_nameless++] = address;
+    return i + 1;
+}
+
+/* The name in the source, or the number of an object that is reached through a pointer without a name. */
+static char *object_name(struct job *j, const char *variable, const char *type, const char *sort, uint64_t address)
 {
     if (variable[0] && strcmp(variable, type) != 0)
         return dh_strdup(variable);
-    return dh_format("%s at 0x%llx", type[0] ? type : sort, (unsigned long long)address);
+    return dh_format("%s #%u", type[0] ? type : sort, number_of(j, address));
 }
 
 static const struct dh_site *site_of_call(struct job *j, const struct dh_log_stack *from,
@@ -311,7 +326,7 @@ static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_fi
     if (!l.name && !s)
         s = site_of_call(j, &from->taken, &l.taken, &t);
     if (!l.name)
-        l.name = object_name(s ? dh_site_string(t, s->variable) : "", s ? dh_site_string(t, s->type) : "", "lock",
+        l.name = object_name(j, s ? dh_site_string(t, s->variable) : "", s ? dh_site_string(t, s->type) : "", "lock",
                              from->address);
     dh_vec_push(&a->locks, l);
 }
@@ -361,12 +376,12 @@ static void name_object(struct job *j, const struct dh_log_access *from, struct 
         dh_finding_set(&a->variable, dh_site_string(t, s->variable));
         dh_finding_set(&a->type, dh_site_string(t, s->type));
     }
-    if (!sort[0])
+    if (!sort[0] || (from->role == DH_ROLE_CALL && !a->type[0]))
         return;
     char *name =
         from->role == DH_ROLE_JOIN ? thread_words(j->out, (uint32_t)from->address) : data_name(j, &from->where);
     free(a->object);
-    a->object = name ? name : object_name(a->variable, a->type, sort, from->address);
+    a->object = name ? name : object_name(j, a->variable, a->type, sort, from->address);
 }
 
 static const char *what_it_is(const struct job *j, const struct dh_log_access *from)
@@ -603,7 +618,7 @@ static void fill_process(struct dh_finding *f, const struct dh_log_process *p)
 void dh_resolve(struct dh_finding_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
                 struct dh_finding *out)
 {
-    struct job j = {r->modules, from, out};
+    struct job j = {.modules = r->modules, .from = from, .out = out};
     dh_finding_init(out);
     out->kind = (enum dh_finding_kind)from->kind;
     out->level = (enum dh_finding_level)from->level;

@@ -11,6 +11,7 @@
 #include "host/process.h"
 #include "launch/open_subject.h"
 #include "launch/witness_run.h"
+#include "prove/baseline.h"
 #include "prove/goals.h"
 
 #include <jansson.h>
@@ -298,6 +299,17 @@ static bool search_wrong_ends(struct searching *s, struct dh_campaign_options *o
     return ok;
 }
 
+/* A program that comes to something else in the engine is not verified by searching it there. */
+static bool is_hosted(struct searching *s, uint64_t budget_ns, struct dh_err *err)
+{
+    struct dh_hosting_check h;
+    if (dh_hosting_check(&s->subject, dh_hosting_patience(budget_ns), &h, err) && h.verdict != DH_HOSTING_WRONG)
+        return true;
+    if (!err->text)
+        dh_notice("heal: %s: %s", s->subject.called, h.why);
+    return false;
+}
+
 static bool search_in_child(void *arg, struct dh_err *err)
 {
     struct searching s = {.of = arg};
@@ -315,8 +327,9 @@ static bool search_in_child(void *arg, struct dh_err *err)
     }
     struct dh_goals_wanted wanted = {.db = s.of->db, .program = s.subject.program, .build = s.subject.build};
     s.folder = dh_witness_folder(s.of->db);
-    bool ok = s.of->goal != GOALS || dh_goals_read(&s.goals, &wanted, &proven_before, err);
-    if (ok)
+    bool hosted = is_hosted(&s, o.budget_ns, err);
+    bool ok = !err->text && (s.of->goal != GOALS || dh_goals_read(&s.goals, &wanted, &proven_before, err));
+    if (ok && hosted)
         ok = s.of->goal == WRONG_ENDS ? search_wrong_ends(&s, &o, err) : run_campaign(&s, &o, err);
     dh_goals_release(&s.goals);
     dh_subject_release(&s.subject);

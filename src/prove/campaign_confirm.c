@@ -10,20 +10,22 @@
 enum { SWITCHES_FINE = 8 }; /* of a witness with more, a shorter one is searched for */
 #define SHORTEN_NS (150 * MS)
 #define PATIENCE (60000 * MS) /* of a replay */
-enum { REPLAYS_IN_DOUBT = 4 };
 
 /* ---- replaying ---- */
 
 /* The end to which the schedule leads with kernel threads, if it is the same, or an equivalent one by other threads;
  * owned by the caller; NULL: it is another. The schedule is cut after it and gets the values of its accesses, which its
  * caller frees. */
-static struct dh_engine_found *replay(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end)
+static struct dh_engine_found *replay(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end,
+                                      unsigned perturbed)
 {
+    struct dh_subject_start start = c->terms.s->start;
     struct dh_replayed r;
     struct dh_err ignored = {0};
     const struct dh_engine_found *again = NULL;
     unsigned how = c->terms.o->judged && end->kind != DH_ENGINE_RACE ? DH_REPLAY_NO_RACES : 0;
-    if (dh_replay(&c->terms.s->start, s, how, PATIENCE, &r, &ignored))
+    start.perturbed = perturbed;
+    if (dh_replay(&start, s, how, PATIENCE, &r, &ignored))
         again = dh_replayed_find_equivalent(&r, end);
     if (again && again->n_decisions < s->n)
         s->n = again->n_decisions;
@@ -164,16 +166,15 @@ static bool shorten(struct campaign *c, const struct draft *from, struct draft *
     return out->end && switches_of(out) < switches_of(from);
 }
 
-/* Does the schedule lead to the finding with kernel threads? Then it is reported. After a failed replay a success may
- * be chance: it must succeed several times. */
+/* Does the schedule lead to the finding with kernel threads, every time, whatever lies in memory that nobody wrote?
+ * Then it is reported. */
 static bool confirms(struct campaign *c, struct search_process *from, struct dh_schedule *s,
-                     const struct dh_engine_found *end, const struct dh_engine_found *found, const char *id,
-                     bool doubted)
+                     const struct dh_engine_found *end, const struct dh_engine_found *found, const char *id)
 {
     bool same = true;
-    for (unsigned left = doubted ? REPLAYS_IN_DOUBT : 1; left-- && same;) {
+    for (unsigned left = DH_REPLAYS_TO_CONFIRM; left-- && same;) {
         struct dh_finding f;
-        struct dh_engine_found *again = replay(c, s, end);
+        struct dh_engine_found *again = replay(c, s, end, left);
         if (!again)
             return false;
         dh_end_finding(&c->terms.s->end_context, again, &f);
@@ -188,7 +189,7 @@ static bool confirms(struct campaign *c, struct search_process *from, struct dh_
 
 /* Tries the shortest schedule first: shortened, minimised, as it was found. */
 bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const struct dh_engine_found *end,
-                         const struct dh_finding *f, bool doubted)
+                         const struct dh_finding *f)
 {
     dh_engine_marks *visible = visible_for(c, from, end);
     struct dh_schedule whole = {.decisions = end->decisions,
@@ -199,10 +200,9 @@ bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const 
         whole.adversary = *c->terms.o->judged;
     struct draft d = draft_of(c, end, &whole), shorter = {0};
     bool is_long = !c->terms.o->as_found && switches_of(&d) > SWITCHES_FINE;
-    bool ok = (is_long && shorten(c, &d, &shorter) &&
-               confirms(c, from, &shorter.schedule, shorter.end, end, f->id, doubted)) ||
-              confirms(c, from, &d.schedule, end, end, f->id, doubted) ||
-              (!c->terms.o->as_found && confirms(c, from, &whole, end, end, f->id, doubted));
+    bool ok = (is_long && shorten(c, &d, &shorter) && confirms(c, from, &shorter.schedule, shorter.end, end, f->id)) ||
+              confirms(c, from, &d.schedule, end, end, f->id) ||
+              (!c->terms.o->as_found && confirms(c, from, &whole, end, end, f->id));
     free((void *)whole.values);
     release_draft(&d);
     release_draft(&shorter);

@@ -84,7 +84,7 @@ static void confirm_end(struct campaign *c, struct search_process *from, const s
         c->terms.out->untold += !k->proven && !k->tries++;
     else if (!is_shown(c, k, &finding) && !k->proven && k->tries < TRIES) {
         size_t at = (size_t)(k - c->known.at);
-        bool proven = dh_campaign_confirm(c, from, f, &finding, k->tries > 0);
+        bool proven = dh_campaign_confirm(c, from, f, &finding);
         k = &c->known.at[at];
         k->proven = proven;
         k->tries++;

@@ -118,9 +118,9 @@ void dh_campaign_report_unordered(struct campaign *c);
 
 /* ---- campaign_confirm.c ---- */
 
-/* Proves the finding by the shortest schedule that replays; `doubted`: an earlier schedule did not. */
+/* Proves the finding by the shortest schedule that replays. */
 bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const struct dh_engine_found *end,
-                         const struct dh_finding *f, bool doubted);
+                         const struct dh_finding *f);
 
 /* ---- campaign_goals.c ---- */
 

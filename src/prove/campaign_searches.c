@@ -31,6 +31,12 @@ static bool is_wanted(const struct campaign *c, const struct phase *p)
            !(c->terms.o->no_hint && strcmp(p->strategy, "directed") == 0);
 }
 
+/* Nothing leads to a finding whose places are not in this build, or are no accesses. */
+static bool has_target(const struct goal_search *a, const struct phase *p)
+{
+    return strcmp(p->strategy, "directed") != 0 || a->place[0] || a->place[1];
+}
+
 struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_search *a, const struct phase *p,
                                      uint64_t time_ns)
 {
@@ -106,7 +112,8 @@ static void start_searches(struct campaign *c, struct goal_search *a)
 {
     struct search_process *slot;
     while (!a->over && !c->failed && (slot = free_slot(c))) {
-        while (a->next < a->n_phases && (a->done >> a->next & 1 || !is_wanted(c, &a->phases[a->next])))
+        while (a->next < a->n_phases &&
+               (a->done >> a->next & 1 || !is_wanted(c, &a->phases[a->next]) || !has_target(a, &a->phases[a->next])))
             a->next++;
         if (a->next >= a->n_phases)
             return;

@@ -133,6 +133,14 @@ static struct dh_log_address module_address(const struct dh_engine_found *found,
     return (struct dh_log_address){ours ? object - found->bias : object, ours ? 0 : DH_LOG_NONE};
 }
 
+/* Place 0 is the program's first site, and stands for none in threads that failed before they came to any. */
+static uint32_t known_place(const struct dh_engine_found *found, const struct dh_engine_party *p)
+{
+    bool failed =
+        found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH || found->kind == DH_ENGINE_FREED;
+    return failed && !p->place ? UINT32_MAX : p->place;
+}
+
 static void fill_access(struct dh_log_access *a, const struct dh_engine_found *found, const struct dh_engine_party *p)
 {
     *a = (struct dh_log_access){.thread = p->thread,
@@ -142,7 +150,7 @@ static void fill_access(struct dh_log_access *a, const struct dh_engine_found *f
                                 .address = p->object,
                                 .where = module_address(found, p->object),
                                 .note = ""};
-    set_place(a, p->place);
+    set_place(a, known_place(found, p));
 }
 
 /* Order of the accesses: waits for conditions first, as they name an indefinite wait, joins last. */

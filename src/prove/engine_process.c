@@ -92,12 +92,29 @@ static void set_up_streams(const struct dh_subject_start *s, int output, int err
     redirect(errors > 0 ? errors : output >= 0 ? output : nothing, 2);
 }
 
+/* What the program does may not depend on any of it. */
+static void perturb(unsigned how)
+{
+    enum { LEAST = 1000, MORE = 1717 };
+    char *padding = dh_xmalloc(LEAST + MORE * how + 1), *tunables;
+    const char *old = getenv("GLIBC_TUNABLES");
+    memset(padding, 'x', LEAST + MORE * how);
+    padding[LEAST + MORE * how] = 0;
+    setenv("DEADHEAT_PADDING", padding, 1);
+    tunables = dh_format("%s%sglibc.malloc.perturb=%u", old ? old : "", old && *old ? ":" : "", 0x5a + how);
+    setenv("GLIBC_TUNABLES", tunables, 1);
+    free(padding);
+    free(tunables);
+}
+
 static void set_up_environment(const struct dh_engine_process *c, const struct dh_subject_start *s, pid_t tool)
 {
     char *path = dh_format("/proc/%d/fd/%d", (int)tool, c->file);
     setenv("DEADHEAT_ENGINE", path, 1);
     for (char **e = s->environment; e && *e; e++)
         putenv(*e);
+    if (s->perturbed)
+        perturb(s->perturbed);
 }
 
 static void execute(const struct dh_subject_start *s)

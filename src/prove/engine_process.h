@@ -19,7 +19,9 @@ struct dh_subject_start {
     char **environment; /* NAME=VALUE, in addition to ours; NULL: none */
     uint32_t places;    /* of the variant */
     const char *const
-        *through; /* command before the program, such as a debugger, which inherits our streams; NULL: none */
+        *through;       /* command before the program, such as a debugger, which inherits our streams; NULL: none */
+    unsigned perturbed; /* 0: no; else which way: another size of environment, and so depth of the stack, and other
+                           bytes in memory that nobody has written */
 };
 
 /* Adversarial memory: the places and model of stale values, and the outcomes that are right. */

@@ -99,16 +99,22 @@ static bool writes_too_much(const struct native *n)
     return fstat(n->output, &a) == 0 && fstat(n->errors, &b) == 0 && a.st_size + b.st_size > OUTPUT_MOST;
 }
 
+/* One that is traced also stops. */
+static bool has_ended(pid_t pid, int *status)
+{
+    pid_t changed = waitpid(pid, status, WNOHANG);
+    return changed < 0 || (changed == pid && !WIFSTOPPED(*status));
+}
+
 static void watch(const struct native *n, pid_t pid, uint64_t patience_ns, struct dh_native_run *out)
 {
     uint64_t began = dh_now_ns();
     out->in_time = true;
-    for (long nap = SHORTEST_NAP; waitpid(pid, &out->status, WNOHANG) == 0;
-         nap = nap * 2 < LONGEST_NAP ? nap * 2 : LONGEST_NAP) {
+    for (long nap = SHORTEST_NAP; !has_ended(pid, &out->status); nap = nap * 2 < LONGEST_NAP ? nap * 2 : LONGEST_NAP) {
         if (dh_now_ns() - began > patience_ns || writes_too_much(n)) {
             out->in_time = false;
             kill(pid, SIGKILL);
-            while (waitpid(pid, &out->status, 0) < 0 && errno == EINTR)
+            while ((waitpid(pid, &out->status, 0) < 0 && errno == EINTR) || WIFSTOPPED(out->status))
                 ;
             break;
         }

@@ -15,6 +15,9 @@ struct dh_schedule {
     struct dh_adversary_setup adversary;
 };
 
+/* A schedule is confirmed when it came to its end so often, all but once in a perturbed process. */
+enum { DH_REPLAYS_TO_CONFIRM = 5 };
+
 struct dh_replayed {
     uint32_t state;   /* enum dh_engine_state; the last one if the process was killed */
     uint32_t carrier; /* enum dh_engine_carrier */

@@ -287,8 +287,9 @@ static void put_end(struct show *w, const struct dh_engine_found *end)
         const struct dh_engine_party *p = &end->parties[i];
         /* A thread that failed is past its step: only its place says what it was doing. */
         bool failed = end->kind == DH_ENGINE_ASSERTION || end->kind == DH_ENGINE_CRASH || end->kind == DH_ENGINE_FREED;
-        char *words = step_text(w, p->place, failed ? DH_STEP_NONE : p->kind, p->object);
-        put_line(w, p->thread, is_access(p->kind) ? "* " : "# ", words, p->place, p->kind);
+        uint32_t place = failed && !p->place ? UINT32_MAX : p->place;
+        char *words = step_text(w, place, failed ? DH_STEP_NONE : p->kind, p->object);
+        put_line(w, p->thread, is_access(p->kind) ? "* " : "# ", words, place, p->kind);
         free(words);
     }
 }

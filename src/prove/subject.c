@@ -166,6 +166,10 @@ static void add_adversary(struct dh_subject *s, const struct dh_adversary_setup 
     for (uint32_t i = 0; i < a->n_elements; i++)
         dh_vec_push(&out->elements, a->elements[i]);
     out->outcome = (struct dh_witness_outcome){end->outcome.status, end->outcome.output, end->outcome.errors};
+    if (a->n_outcomes && a->outcomes[0].output == UINT64_MAX) /* output did not count */
+        out->outcome.output = UINT64_MAX;
+    if (a->n_outcomes && a->outcomes[0].errors == UINT64_MAX)
+        out->outcome.errors = UINT64_MAX;
 }
 
 void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *schedule,

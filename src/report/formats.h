@@ -14,6 +14,8 @@ struct dh_report_format {
     void (*begin)(struct dh_str *out);
     void (*finding)(struct dh_str *out, size_t index, const struct dh_finding *f); /* index from 0 */
     void (*end)(struct dh_str *out);
+    /* After the end: a further member of the document, a value of JSON; NULL: the format has none. */
+    void (*member)(struct dh_str *out, const char *name, const char *json);
 };
 
 /* "text|json", for tables of options; the first is the default. */

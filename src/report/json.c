@@ -160,5 +160,13 @@ static void end_document(struct dh_str *out)
     dh_str_add(out, "\n]}\n");
 }
 
+static void add_member(struct dh_str *out, const char *name, const char *json)
+{
+    while (out->n && out->at[out->n - 1] != '}')
+        out->n--;
+    out->at[--out->n] = 0;
+    dh_str_addf(out, ",\"%s\":%s}\n", name, json);
+}
+
 const struct dh_report_format dh_report_format_json = {
-    .name = "json", .begin = begin_document, .finding = add_element, .end = end_document};
+    .name = "json", .begin = begin_document, .finding = add_element, .end = end_document, .member = add_member};

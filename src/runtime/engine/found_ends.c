@@ -60,6 +60,15 @@ static struct dh_engine_party party_of(uint32_t index)
                                     .flags = s->flags};
 }
 
+/* A thread that failed before it came to any place, in the function that it began with: its caller is ours. */
+static void name_routine(struct dh_engine_found *f)
+{
+    const struct dh_task *t = f->n_parties == 1 ? &dh_engine->tasks[f->parties[0].thread] : NULL;
+    uintptr_t routine = t && t->index ? (uintptr_t)t->routine.posix : 0;
+    if (routine >= f->image && routine < f->image_end && !f->parties[0].place && !f->callers[0][1])
+        f->callers[0][0] = routine + 1 - f->bias; /* as a return address */
+}
+
 static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine *e = dh_engine;
@@ -83,6 +92,8 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
         f->parties[i] = parties[i];
     for (uint32_t i = 0; kind != DH_ENGINE_UNORDERED && i < n && i < DH_ENGINE_PARTIES; i++)
         dh_call_stack_copy(parties[i].thread, f->callers[i]); /* of an unordered pair, one thread has gone on */
+    if (kind == DH_ENGINE_ASSERTION || kind == DH_ENGINE_CRASH || kind == DH_ENGINE_FREED)
+        name_routine(f);
     dh_bytes_copy(f->decisions, e->trace, e->depth * sizeof *e->trace);
     f->n_values = e->values ? e->depth : 0;
     if (e->values)

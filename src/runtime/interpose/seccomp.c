@@ -12,6 +12,8 @@
 
 static void shutting_in(void)
 {
+    if (dh_engine) /* it makes calls that the program would not */
+        dh_engine_cannot("a seccomp filter of its own at place %u", dh_engine_call_place());
     dh_channels_settle();
     dh_deadlock_stop();
     dh_report_set_sandboxed(true);
