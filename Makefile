@@ -66,6 +66,9 @@ bench-heal: all
 bench-check: all
 	@bench/check $(BUILD)
 
+bench-budget: all
+	@bench/budget $(BUILD)
+
 bench-real: all
 	@bench/real $(BUILD)
 
@@ -79,4 +82,4 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-prove bench-heal bench-real bench-static bench-sparse bench-check bench-classify bench-classify-cost clean FORCE
+.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-prove bench-heal bench-real bench-static bench-sparse bench-check bench-budget bench-classify bench-classify-cost clean FORCE

@@ -369,7 +369,7 @@ static void prepare(struct chain *k)
     struct dh_stage stage = {.name = "prove",
                              .work = dh_check_prepare,
                              .arg = &arg,
-                             .until_ns = dh_check_ends(k->c) - k->c->budget_ns / 5,
+                             .until_ns = dh_check_ends(k->c) - k->c->budget_ns / 10,
                              .all_ends_ns = dh_check_ends(k->c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);

@@ -201,6 +201,13 @@ static void pursue_all(struct campaign *c)
     dh_campaign_goal_search_release(&a);
 }
 
+/* What is found last is still to be replayed before the deadline. */
+static uint64_t time_to_search(uint64_t budget_ns)
+{
+    uint64_t left = dh_deadline_left(), most = left == UINT64_MAX ? left : left - left / 20;
+    return budget_ns < most ? budget_ns : most;
+}
+
 bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, struct dh_goal *goals, size_t n,
                  const struct dh_campaign_host *host, struct dh_campaign_result *out, struct dh_err *err)
 {
@@ -208,7 +215,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
     *out = (struct dh_campaign_result){.verdict = DH_GOAL_OPEN};
     c.slots = dh_xcalloc(o->jobs, sizeof *c.slots);
     c.began_ns = dh_now_ns();
-    c.until_ns = c.began_ns + dh_deadline_limit(o->budget_ns);
+    c.until_ns = c.began_ns + time_to_search(o->budget_ns);
     if (n)
         dh_campaign_pursue_goals(&c);
     else

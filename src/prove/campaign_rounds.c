@@ -46,7 +46,7 @@ void dh_campaign_pursue_in_rounds(struct campaign *c, struct goal_search *a)
         dh_campaign_pursue(c, a);
         slice *= 2;
     } while (!has_one_round(c) && may_help(a) && dh_campaign_time_left(c) && left_of(c, until) > LEAST_SLICE / 5 &&
-             !c->terms.out->no_threads && !c->terms.out->cannot);
+             !c->terms.out->no_threads && !(c->terms.out->cannot && !c->terms.out->schedules));
     a->budget_ns = whole;
 }
 

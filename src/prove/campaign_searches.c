@@ -244,8 +244,12 @@ static void take_final_state(struct campaign *c, struct search_process *s)
     char text[sizeof r->progress.text];
     memcpy(text, r->progress.text, sizeof text);
     text[sizeof text - 1] = 0;
-    if (!a->prefix && r->progress.state != DH_ENGINE_SPENT && r->progress.state != DH_ENGINE_STOPPED)
-        a->done |= 1u << (s->phase - a->phases); /* it did all it can do */
+    /* It did all it can do; of schedules that cannot go on, others may be spared by the next seed. */
+    bool is_done = r->progress.state == DH_ENGINE_CANNOT
+                       ? !r->progress.schedules
+                       : r->progress.state != DH_ENGINE_SPENT && r->progress.state != DH_ENGINE_STOPPED;
+    if (!a->prefix && is_done)
+        a->done |= 1u << (s->phase - a->phases);
     switch (r->progress.state) {
     case DH_ENGINE_EXHAUSTED:
         a->cut += r->progress.abandoned;
