@@ -81,8 +81,10 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
         w.prefix = a->prefix->decisions;
         w.prefix_length = a->prefix->n;
     }
-    *slot = (struct search_process){
-        .phase = p, .goal_search = a, .deadline_ns = now + time_ns + (p->start ? left / 2 : 0) + OVERTIME, .seed = w.job.seed};
+    *slot = (struct search_process){.phase = p,
+                                    .goal_search = a,
+                                    .deadline_ns = now + time_ns + (p->start ? left / 2 : 0) + OVERTIME,
+                                    .seed = w.job.seed};
     slot->visible = dh_xmalloc((c->terms.s->start.places + 1) * sizeof *slot->visible);
     memcpy(slot->visible, a->visible, c->terms.s->start.places * sizeof *slot->visible);
     slot->control = dh_engine_process_start(&c->terms.s->start, &w, c->err);

@@ -118,7 +118,8 @@ void dh_engine_finish(enum dh_engine_state state)
     p->now_ns = dh_clock_monotonic_ns();
     p->cpu_ns = dh_clock_process_cpu_ns();
     p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic && !p->bounded &&
-                  !p->nondeterministic && !p->unfair && !p->no_memory && !p->uncovered && !p->narrowed && !p->started_at;
+                  !p->nondeterministic && !p->unfair && !p->no_memory && !p->uncovered && !p->narrowed &&
+                  !p->started_at;
     __atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
     leave_process(0);
 }
