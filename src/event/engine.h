@@ -296,7 +296,7 @@ struct dh_engine_job {
     uint32_t start;            /* where schedules begin: enum dh_engine_start */
     uint32_t start_least;      /* steps of a run that is long; 0: 5,000 */
     uint32_t start_first, start_last; /* as an earlier search with the same visible places found; 0, 0: not known */
-    uint64_t start_max_ns;            /* for finding out; 0: no limit. Half of the time for the whole search */
+    uint64_t start_max_ns;            /* for finding out; 0: no limit. A quarter of all time there is */
     uint64_t reserved[2];
 };
 

@@ -85,7 +85,7 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
                                   .output = DH_OUTPUT_DISCARDED};
     if (c->terms.o->judged)
         w.adversary = *c->terms.o->judged;
-    w.job.start_max_ns = left / 2;
+    w.job.start_max_ns = (left < a->budget_ns ? left : a->budget_ns) / 4;
     if (a->prefix) {
         w.prefix = a->prefix->decisions;
         w.prefix_length = a->prefix->n;

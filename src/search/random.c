@@ -30,8 +30,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
 {
     struct walk *w = self;
     uint32_t of_rank[DH_RANK_READY + 1] = {0};
-    for (unsigned i = 0; i < now->count; i++)
-        of_rank[dh_actor_rank(&now->actors[i])]++;
+    dh_actors_count(now, of_rank);
     unsigned rank = DH_RANK_READY;
     while (rank && !of_rank[rank])
         rank--;

@@ -369,10 +369,8 @@ static void a_pair_of_sites_is_new_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_naive),
-        cmocka_unit_test(memory_that_comes_again_has_no_past),
-        cmocka_unit_test(ranges_have_a_past),
-        cmocka_unit_test(many_threads),
+        cmocka_unit_test(agrees_with_naive),           cmocka_unit_test(memory_that_comes_again_has_no_past),
+        cmocka_unit_test(ranges_have_a_past),          cmocka_unit_test(many_threads),
         cmocka_unit_test(a_pair_of_sites_is_new_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

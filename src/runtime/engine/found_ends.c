@@ -67,8 +67,8 @@ static void name_routine(struct dh_engine_found *f)
 {
     const struct dh_task *t = f->n_parties == 1 ? &dh_engine->tasks[f->parties[0].thread] : NULL;
     uintptr_t routine = t && t->index ? (uintptr_t)t->routine.posix : 0;
-    if (routine >= f->image && routine < f->image_end && !f->parties[0].place && !f->callers[0][1])
-        f->callers[0][0] = routine + 1 - f->bias; /* as a return address */
+    if (routine && !f->parties[0].place && !f->callers[0][1])
+        f->callers[0][0] = routine + 1; /* as a return address */
 }
 
 static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)

@@ -30,7 +30,7 @@ enum {
     IDLE_MOST = 32000,
     CHANCES = 64,
     HORIZON = 20000, /* steps of a schedule that begins in the middle */
-    UNDISTURBED_MOST = 1 << 30,
+    UNDISTURBED_MOST = 1 << 24,
     RECORDED_MOST = 2,    /* runs, the second with more visible places */
     AFTER_EXTENSION = 64, /* schedules until the search begins anew */
 };
@@ -256,7 +256,7 @@ bool dh_engine_replay_continues(struct dh_task *t)
 
 static bool is_too_long(const struct dh_engine *e)
 {
-    return dh_engine_chosen(e) >= e->depth_max || e->depth >= UNDISTURBED_MOST ||
+    return dh_engine_chosen(e) >= e->depth_max || (e->depth < e->undisturbed && e->depth >= UNDISTURBED_MOST) ||
            (e->records && dh_start_point_is_late(e));
 }
 

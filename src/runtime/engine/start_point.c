@@ -140,10 +140,10 @@ void dh_start_point_forget_time(struct dh_engine *e)
 {
     const struct dh_engine_job *job = &e->control->job;
     struct dh_engine_progress *p = &e->control->progress;
-    uint64_t now = dh_clock_monotonic_ns(), took = now - p->begun_ns, all = 2 * job->start_max_ns;
+    uint64_t now = dh_clock_monotonic_ns(), took = now - p->begun_ns, all = 4 * job->start_max_ns;
     uint64_t left = took < all ? all - took : 0, used = left < job->time_max_ns ? job->time_max_ns - left : 0;
-    if (all && e->undisturbed)
-        p->begun_ns = now - used;
+    if (e->undisturbed)
+        p->begun_ns = all ? now - used : now;
 }
 
 /* ---- between processes ---- */
