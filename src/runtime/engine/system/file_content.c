@@ -198,6 +198,8 @@ static long get_original(struct dh_inode *i, struct slot *s)
         if (fd < 0)
             return fd;
         s->original = (int)fd;
+        if (dh_engine->flags & DH_ENGINE_FORK) /* the number means nothing to other children */
+            use(s);
     }
     return s->original;
 }

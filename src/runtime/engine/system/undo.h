@@ -14,6 +14,7 @@ enum dh_undo_kind {
     DH_UNDO_HANDLER, /* a: signal; the log has its action */
     DH_UNDO_MASK,    /* of signals */
     DH_UNDO_CONTENT, /* a: slot of file_content.h */
+    DH_UNDO_SHARED,  /* a: address, b: size of shared memory, c: its content */
 };
 
 bool dh_undo_init(void);
