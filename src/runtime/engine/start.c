@@ -126,8 +126,8 @@ void dh_engine_start(void)
     e->alternatives = dh_keep_alloc(sizeof *e->alternatives * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
     if (!e->tasks || !e->actors || !e->alternatives || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
-        !dh_undo_init() || !dh_files_init() || !dh_descriptions_init() || !dh_quarantine_init() || !dh_commands_init() ||
-        !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init())
+        !dh_undo_init() || !dh_files_init() || !dh_descriptions_init() || !dh_quarantine_init() ||
+        !dh_commands_init() || !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
         e->values = dh_keep_alloc(sizeof *e->values * e->depth_max);
