@@ -39,12 +39,15 @@ struct dh_task {
     bool cancel_async; /* pthread_setcanceltype */
     bool cancel_pending;
     bool is_c11;
-    bool user_stack;                  /* allocated by the program */
-    bool cancellable;                 /* it waits in a cancellation point */
-    uint64_t signals;                 /* pending */
-    uint64_t mask;                    /* of signals */
-    long io_args[4];                  /* of the poll or select that it waits in */
-    const pthread_mutex_t *robust[8]; /* robust mutexes it holds */
+    bool user_stack;                            /* allocated by the program */
+    bool cancellable;                           /* it waits in a cancellation point */
+    uint64_t signals;                           /* pending */
+    uint64_t mask;                              /* of signals */
+    long io_args[4];                            /* of the call on descriptors that it waits in, */
+    bool (*io_outside)(const struct dh_task *); /* and whether somebody outside could end that wait; NULL: no */
+    struct dh_description *io_on;               /* that the call blocks at, */
+    bool io_held;                               /* kept open for it: the number was closed meanwhile */
+    const pthread_mutex_t *robust[8];           /* robust mutexes it holds */
     const void
         *announced[2]; /* ranges whose hook was called: the library function that accesses them is not checked again */
     uint64_t cas_before;         /* memory before a compare-exchange */

@@ -44,8 +44,15 @@ static bool was_lost(const void *condition)
     return false;
 }
 
+/* The end of its wait may come from another process. */
+static bool waits_for_outside(uint32_t i)
+{
+    const struct dh_task *t = &dh_engine->tasks[i];
+    return dh_engine->actors[i].step.kind == DH_STEP_IO && t->io_outside && t->io_outside(t);
+}
+
 /* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A handler that is pending
- * for a blocked task may do anything: the schedule is cut. */
+ * for a blocked task may do anything, and so may another process: the schedule is cut. */
 void dh_schedule_ends_blocked(void)
 {
     struct dh_engine *e = dh_engine;
@@ -55,7 +62,7 @@ void dh_schedule_ends_blocked(void)
         left |= !a->ended;
         in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
                    was_lost((const void *)(uintptr_t)a->step.object);
-        handles |= !a->ended && e->tasks[i].signals & ~e->tasks[i].mask;
+        handles |= !a->ended && (e->tasks[i].signals & ~e->tasks[i].mask || waits_for_outside(i));
     }
     e->end = handles ? DH_ENGINE_CUT : !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
 }

@@ -18,11 +18,45 @@ bool dh_io_step(const struct dh_io *io)
         .second = (uint64_t)(io->fd + 1)};
     t->deadline = timed ? dh_engine->now_ns + (uint64_t)io->timeout_ns : DH_NEVER;
     dh_engine->alternatives[t->index] = io->alternatives;
-    if (dh_engine_park(&s) == 0)
+    t->io_outside = io->outside;
+    t->io_on = io->on;
+    uint32_t alternative = dh_engine_park(&s);
+    t->io_on = NULL;
+    if (alternative == 0)
         return true;
-    uint64_t due = io->due ? io->due(t) : DH_NEVER;
-    dh_virtual_time_advance(due < t->deadline ? due : t->deadline);
+    uint64_t due = io->due ? io->due(t) : DH_NEVER, next = due < t->deadline ? due : t->deadline;
+    if (next != DH_NEVER)
+        dh_virtual_time_advance(next);
     return false;
+}
+
+static bool blocks_at(uint32_t i, long fd, const struct dh_description *d)
+{
+    const struct dh_task *t = &dh_engine->tasks[i];
+    const struct dh_actor *a = &dh_engine->actors[i];
+    return !a->ended && a->step.kind == DH_STEP_IO && t->io_on == d && t->io_args[0] == fd && !t->io_held &&
+           dh_engine->alternatives[i] && !dh_engine->alternatives[i](t);
+}
+
+void dh_io_hold(long fd, struct dh_description *d)
+{
+    for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
+        if (blocks_at(i, fd, d)) {
+            dh_description_keep(d);
+            dh_engine->tasks[i].io_held = true;
+        }
+}
+
+bool dh_io_was_closed(struct dh_description *d, struct dh_description **held)
+{
+    struct dh_task *t = dh_engine_self();
+    if (!t->io_held)
+        return false;
+    t->io_held = false;
+    *held = t->alternative ? d : NULL;
+    if (!*held)
+        dh_description_drop(d);
+    return true;
 }
 
 bool dh_io_timed_out(void)
@@ -56,9 +90,8 @@ bool dh_io_was_interrupted(void)
     return is_signalled(dh_engine_self());
 }
 
-void dh_io_executed_on(const void *object, int fd)
+void dh_io_executed_on(int fd)
 {
-    dh_engine->executed.object = (uint64_t)(uintptr_t)object;
     dh_engine->executed.second = (uint64_t)(fd + 1);
 }
 
