@@ -15,6 +15,7 @@
 #include "runtime/engine/serial_threads.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/start_point.h"
+#include "runtime/engine/system/file_mappings.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
 #include "runtime/engine/system/signal.h"
@@ -421,6 +422,7 @@ static void in_child(struct dh_engine *e, void (*work)(struct dh_engine *))
     if (child == 0) {
         dh_syscalls_begin();
         dh_watchdog_begin();
+        dh_shared_mappings_in_child();
         work(e);
         dh_undo_all();
         dh_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);

@@ -198,6 +198,8 @@ static long get_original(struct dh_inode *i, struct slot *s)
         if (fd < 0)
             return fd;
         s->original = (int)fd;
+        if (dh_engine->flags & DH_ENGINE_FORK) /* the number means nothing to other children */
+            use(s);
     }
     return s->original;
 }
@@ -230,19 +232,25 @@ static long copy_bytes(const struct slot *s, int64_t from, int64_t to)
 }
 
 /* Without its holes. */
-static long copy_all(struct slot *s)
+static long copy_data(const struct slot *s, int64_t from, int64_t to)
 {
-    int64_t from = 0;
-    long result = dh_kernel_call(SYS_ftruncate, s->copy, s->size, 0, 0, 0, 0);
-    while (result == 0 && from < s->size) {
+    long result = 0;
+    while (result == 0 && from < to) {
         int64_t data = dh_kernel_call(SYS_lseek, s->original, from, SEEK_DATA, 0, 0, 0);
-        if (data == -ENXIO)
+        if (data == -ENXIO || data >= to)
             return 0;
-        int64_t hole = data < 0 ? s->size : dh_kernel_call(SYS_lseek, s->original, data, SEEK_HOLE, 0, 0, 0);
+        int64_t hole = data < 0 ? to : dh_kernel_call(SYS_lseek, s->original, data, SEEK_HOLE, 0, 0, 0);
+        hole = hole < to ? hole : to;
         result = copy_bytes(s, data < 0 ? from : data, hole);
         from = hole;
     }
     return result;
+}
+
+static long copy_all(struct slot *s)
+{
+    long result = dh_kernel_call(SYS_ftruncate, s->copy, s->size, 0, 0, 0, 0);
+    return result < 0 ? result : copy_data(s, 0, s->size);
 }
 
 static bool is_fresh(const struct slot *s, const struct stat *now)
@@ -462,11 +470,21 @@ static void empty_slot(struct slot *s)
         close_if_open(&s->copy);
 }
 
+/* What was written into a hole goes; holes cost nothing. */
+static long restore_range(const struct slot *s, struct range r)
+{
+    int64_t to = r.to < s->size ? r.to : s->size;
+    if (r.from >= to)
+        return 0;
+    dh_kernel_call(SYS_fallocate, s->copy, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, r.from, to - r.from, 0, 0);
+    return copy_data(s, r.from, to);
+}
+
 static void restore_ranges(struct slot *s)
 {
     long result = dh_kernel_call(SYS_ftruncate, s->copy, s->size, 0, 0, 0, 0);
     for (uint32_t n = 0; result == 0 && n < s->n_ranges; n++)
-        result = copy_bytes(s, s->ranges[n].from, s->ranges[n].to < s->size ? s->ranges[n].to : s->size);
+        result = restore_range(s, s->ranges[n]);
     if (result < 0)
         close_if_open(&s->copy);
 }

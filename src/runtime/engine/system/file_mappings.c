@@ -4,7 +4,8 @@
 #include "runtime/engine/system/file_steps.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/proc_maps.h"
-#include "runtime/platform/bytes.h"
+#include "runtime/engine/system/undo.h"
+#include "runtime/engine/system/user_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,12 @@ struct mapping {
 };
 
 static struct mapping *mappings;
+
+/* Writable since before the first thread. */
+static struct shared {
+    struct shared *next;
+    long at, size;
+} *shared;
 
 static void remember(const struct dh_inode *i, const long a[6], long at, bool before)
 {
@@ -108,13 +115,24 @@ static bool is_ours(const struct dh_proc_mapping *m)
     return dh_keep_contains(m->low) || (control >= m->low && control < m->high);
 }
 
+static void remember_shared(const struct dh_proc_mapping *m)
+{
+    struct shared *s = dh_layer_alloc(sizeof *s);
+    *s = (struct shared){shared, (long)m->low, (long)(m->high - m->low)};
+    shared = s;
+}
+
 /* A mapping that no descriptor and no path leads to is memory like any other. */
 static bool take_over(const struct dh_proc_mapping *m, void *unused)
 {
     (void)unused;
-    struct dh_inode *i = m->shared && m->inode && !is_ours(m) ? inode_of(m) : NULL;
+    if (!m->shared || is_ours(m) || m->kernel)
+        return true;
+    struct dh_inode *i = m->inode ? inode_of(m) : NULL;
     long size = (long)(m->high - m->low), protection = PROT_READ | (m->executable ? PROT_EXEC : 0);
     const long a[6] = {(long)m->low, size, protection, MAP_SHARED, -1, (long)m->offset};
+    if (m->writable)
+        remember_shared(m);
     if (!i || !S_ISREG(i->about.st_mode))
         return true;
     i->mapped = true;
@@ -131,4 +149,39 @@ void dh_shared_mappings_take_over(void)
 {
     if (!dh_proc_maps_each(take_over, NULL))
         dh_engine_cannot("a shared mapping of a file cannot be copied");
+}
+
+/* ---- in children ---- */
+
+/* Pages behind the end of a file cannot be read, and need not be. */
+static void copy_pages(long to, long from, long size, bool (*copy)(long to, long from))
+{
+    for (long at = 0; at < size && copy(to + at, from + at); at += DH_ENGINE_PAGE)
+        ;
+}
+
+static bool read_page(long to, long from)
+{
+    return dh_user_read((void *)to, from, DH_ENGINE_PAGE);
+}
+
+static bool write_page(long to, long from)
+{
+    return dh_user_write(to, (const void *)from, DH_ENGINE_PAGE);
+}
+
+void dh_shared_mappings_in_child(void)
+{
+    for (const struct shared *s = shared; s; s = s->next) {
+        long copy = dh_kernel_call(SYS_mmap, 0, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if ((unsigned long)copy > -4096ul)
+            dh_engine_cannot("no memory");
+        copy_pages(copy, s->at, s->size, read_page);
+        dh_undo_log(DH_UNDO_SHARED, s->at, s->size, copy);
+    }
+}
+
+void dh_shared_mappings_restore(long at, long size, long content)
+{
+    copy_pages(at, content, size, write_page);
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/file_content.h"
+#include "runtime/engine/system/file_mappings.h"
 #include "runtime/engine/system/kernel_call.h"
 
 #include <sys/mman.h>
@@ -31,8 +32,9 @@ void dh_undo_begin(void)
 
 void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c)
 {
-    /* Contents of files are shared with children. */
-    if (dh_engine->carrier->is_kernel || (dh_engine->vanishes && kind != DH_UNDO_CONTENT))
+    /* What processes share is undone in children, too. */
+    bool lasts = kind == DH_UNDO_CONTENT || kind == DH_UNDO_SHARED;
+    if (dh_engine->carrier->is_kernel || (dh_engine->vanishes && !lasts))
         return;
     if (log->n == ENTRIES)
         dh_engine_cannot("more system calls in one schedule than can be undone");
@@ -77,11 +79,17 @@ static void undo_content(const struct entry *e)
     dh_content_undo((uint32_t)e->a);
 }
 
+static void undo_shared(const struct entry *e)
+{
+    dh_shared_mappings_restore(e->a, e->b, e->c);
+}
+
 void dh_undo_all(void)
 {
     static void (*const how[])(const struct entry *) = {
         [DH_UNDO_CLOSE] = undo_close, [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_UNMAP] = undo_unmap,
         [DH_UNDO_BLANK] = undo_blank, [DH_UNDO_REPLACE] = undo_replace, [DH_UNDO_CONTENT] = undo_content,
+        [DH_UNDO_SHARED] = undo_shared,
     };
     while (log->n > log->begin) {
         const struct entry *e = &log->at[--log->n];

@@ -12,6 +12,7 @@ enum dh_undo_kind {
     DH_UNDO_BLANK,   /* a: address, b: size, to be reserved only */
     DH_UNDO_REPLACE, /* a: address, b: size, to be memory whose content is restored */
     DH_UNDO_CONTENT, /* a: slot of file_content.h */
+    DH_UNDO_SHARED,  /* a: address, b: size of shared memory, c: its content */
 };
 
 bool dh_undo_init(void);
