@@ -1,6 +1,7 @@
 #include "runtime/engine/system/description.h"
 
 #include "runtime/engine/system/file.h"
+#include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/models.h"
 #include "runtime/engine/system/take_over.h"
@@ -159,6 +160,7 @@ long dh_description_open(const struct dh_description_ops *ops, void *state, unsi
     if (fd < 0)
         return fd;
     struct dh_description *d = dh_description_take_over(fd, ops, state, flags);
+    dh_io_executed_on((int)fd);
     if (out)
         *out = d;
     return fd;
@@ -173,8 +175,10 @@ long dh_description_duplicate(long fd, long at, long least, bool close_on_exec)
         result = dh_files_log_new(dh_kernel_call(SYS_fcntl, placeholder(), how, least, 0, 0, 0));
     else
         result = dh_files_put_at(placeholder(), at, close_on_exec);
-    if (result >= 0)
-        dh_description_refer(result, dh_description_of(fd));
+    if (result < 0)
+        return result;
+    dh_description_refer(result, dh_description_of(fd));
+    dh_io_executed_on((int)result);
     return result;
 }
 

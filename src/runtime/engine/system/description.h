@@ -31,6 +31,8 @@ struct dh_description_ops {
     uint32_t (*poll)(const struct dh_description *d, size_t size);
     /* Virtual time at which it becomes readable by itself; DH_NEVER: it does not. May be NULL. */
     uint64_t (*due)(const struct dh_description *d);
+    /* Could somebody outside the process make it ready? May be NULL: nobody could. */
+    bool (*waits_for_outside)(const struct dh_description *d);
     /* The last number was closed. */
     void (*release)(struct dh_description *d);
     /* ioctl. NULL: -ENOTTY. */
@@ -75,6 +77,10 @@ enum { DH_MODEL_BLOCK = 4096 };
 void *dh_model_alloc(size_t size);
 void dh_model_free(void *at, size_t size);
 
+static inline bool dh_description_waits_for_outside(const struct dh_description *d)
+{
+    return d && d->ops->waits_for_outside && d->ops->waits_for_outside(d);
+}
 /* When it becomes readable by itself. */
 static inline uint64_t dh_description_due(const struct dh_description *d)
 {

@@ -73,6 +73,14 @@ static uint64_t due_of_set(const struct dh_description *d)
     return due;
 }
 
+static bool waits_for_outside(const struct dh_description *d)
+{
+    for (const struct item *i = ((const struct set *)d->state)->items; i; i = i->next)
+        if (!i->off && dh_description_waits_for_outside(i->d))
+            return true;
+    return false;
+}
+
 /* ---- items ---- */
 
 static struct item **find(struct set *s, const struct dh_description *d, long fd)
@@ -138,8 +146,11 @@ static void release(struct dh_description *d)
     dh_model_free(s, sizeof *s);
 }
 
-static const struct dh_description_ops ops = {
-    .name = "epoll set", .poll = poll_set, .due = due_of_set, .release = release};
+static const struct dh_description_ops ops = {.name = "epoll set",
+                                              .poll = poll_set,
+                                              .due = due_of_set,
+                                              .waits_for_outside = waits_for_outside,
+                                              .release = release};
 
 static struct set *set_of(long fd)
 {
@@ -277,6 +288,11 @@ static uint64_t due(const struct dh_task *t)
     return dh_description_due(dh_description_of(t->io_args[FD]));
 }
 
+static bool outside(const struct dh_task *t)
+{
+    return dh_description_waits_for_outside(dh_description_of(t->io_args[FD]));
+}
+
 static uint32_t when_ready(const struct dh_task *t)
 {
     return dh_io_alternatives(t, collect(t, false) != 0, due(t));
@@ -298,7 +314,8 @@ long dh_epoll_await(long number, const long a[6])
                                      .flags = DH_STEP_READS,
                                      .touch = DH_IO_WATCHES,
                                      .alternatives = when_ready,
-                                     .due = due},
+                                     .due = due,
+                                     .outside = outside},
                               .timeout_ns = number == SYS_epoll_pwait2 ? dh_event_ns((const struct timespec *)a[3])
                                                                        : dh_event_ms(a[3]),
                               .collect = collect};

@@ -117,6 +117,15 @@ static uint64_t due_of_polled(const struct dh_task *t)
     return due;
 }
 
+static bool polls_outside(const struct dh_task *t)
+{
+    const struct pollfd *p = (const struct pollfd *)t->io_args[0];
+    for (long i = 0; i < t->io_args[1]; i++)
+        if (p[i].fd >= 0 && dh_description_waits_for_outside(dh_description_of(p[i].fd)))
+            return true;
+    return false;
+}
+
 static uint32_t when_polled(const struct dh_task *t)
 {
     return dh_io_alternatives(t, collect_polled(t, false) != 0, due_of_polled(t));
@@ -134,6 +143,7 @@ long dh_event_poll(long number, const long a[6])
                               .collect = collect_polled};
     w.io.alternatives = when_polled;
     w.io.due = due_of_polled;
+    w.io.outside = polls_outside;
     return dh_event_await(&w);
 }
 
@@ -185,6 +195,14 @@ static uint64_t due_of_selected(const struct dh_task *t)
     return due;
 }
 
+static bool selects_outside(const struct dh_task *t)
+{
+    for (long fd = 0; fd < t->io_args[0]; fd++)
+        if (is_in(t->io_args[1], fd) && dh_description_waits_for_outside(dh_description_of(fd)))
+            return true;
+    return false;
+}
+
 static uint32_t when_selected(const struct dh_task *t)
 {
     return dh_io_alternatives(t, collect_selected(t, false) != 0, due_of_selected(t));
@@ -220,5 +238,6 @@ long dh_event_select(long number, const long a[6])
     struct dh_event_wait w = {.io = watch(-1), .timeout_ns = select_timeout(number, a[4]), .collect = collect_selected};
     w.io.alternatives = when_selected;
     w.io.due = due_of_selected;
+    w.io.outside = selects_outside;
     return dh_event_await(&w);
 }

@@ -22,6 +22,7 @@ bool dh_io_step(const struct dh_io *io)
     t->deadline = timed ? dh_engine->now_ns + (uint64_t)io->timeout_ns : DH_NEVER;
     s.site = dh_engine_call_place();
     dh_engine->alternatives[t->index] = io->alternatives;
+    t->io_outside = io->outside;
     t->interrupts = !io->alternatives ? DH_GOES_ON : io->never_restarts ? DH_ENDS : DH_RESTARTS;
     uint32_t alternative = dh_engine_park(&s);
     t->interrupts = DH_GOES_ON;
@@ -59,11 +60,10 @@ bool dh_io_was_interrupted(void)
     return dh_engine_self()->was_interrupted;
 }
 
-void dh_io_executed_on(const void *object, int fd)
+void dh_io_executed_on(int fd)
 {
     if (dh_engine_self()->was_interrupted) /* the step is the handler's last one */
         return;
-    dh_engine->executed.object = (uint64_t)(uintptr_t)object;
     dh_engine->executed.second = (uint64_t)(fd + 1);
 }
 

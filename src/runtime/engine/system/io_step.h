@@ -17,6 +17,7 @@ struct dh_io {
     bool never_restarts;                  /* a handler ends it even with SA_RESTART */
     /* Virtual time at which what it waits for comes by itself; NULL: it does not. */
     uint64_t (*due)(const struct dh_task *t);
+    bool (*outside)(const struct dh_task *t); /* somebody outside could end the wait; NULL: no */
 };
 
 /* Waits until the strategy chooses the call; false: virtual time passed, to the timeout or to what is due before it.
@@ -30,8 +31,8 @@ bool dh_io_timed_out(void);
 void dh_io_acquire(const void *object);
 /* It was woken without being ready: cancelled, which does not return, or interrupted by a signal. */
 bool dh_io_was_interrupted(void);
-/* The step worked on this object and number after all. */
-void dh_io_executed_on(const void *object, int fd);
+/* The step opened, or closed, this number. */
+void dh_io_executed_on(int fd);
 /* The step changed nothing (EAGAIN, EBADF). */
 void dh_io_failed(void);
 

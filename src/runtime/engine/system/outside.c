@@ -105,6 +105,11 @@ static uint32_t poll_outside(const struct dh_description *d, size_t size)
     return (is_standard_input(o) ? POLLIN | POLLRDNORM : 0) | (writes ? POLLOUT | POLLWRNORM : 0);
 }
 
+static bool waits_for_outside(const struct dh_description *d)
+{
+    return !is_standard_input(d->state);
+}
+
 static void release(struct dh_description *d)
 {
     dh_model_free(d->state, sizeof(struct outside));
@@ -126,6 +131,7 @@ static const struct dh_description_ops ops = {.name = "descriptor from outside",
                                               .read = read_outside,
                                               .write = write_outside,
                                               .poll = poll_outside,
+                                              .waits_for_outside = waits_for_outside,
                                               .release = release,
                                               .control = control,
                                               .outside = true};

@@ -213,6 +213,7 @@ static void wait_at(struct dh_socket *listener, struct dh_socket *server)
         at = &(*at)->next;
     *at = server;
     listener->n_waiting++;
+    listener->served = true;
     dh_socket_input(listener);
 }
 
@@ -317,6 +318,11 @@ static uint32_t when_acceptable(const struct dh_task *t)
     return 1;
 }
 
+static bool listens_outside(const struct dh_task *t)
+{
+    return dh_description_waits_for_outside(dh_description_of(t->io_args[0]));
+}
+
 static long take_connection(struct dh_socket *s, unsigned flags, const long a[6])
 {
     struct dh_socket *server = s->waiting;
@@ -338,7 +344,8 @@ long dh_socket_accept(long number, const long a[6])
                        .fd = (int)a[0],
                        .flags = DH_STEP_READS | DH_STEP_WRITES,
                        .touch = DH_IO_CHANGES | DH_IO_NUMBERS,
-                       .alternatives = when_acceptable};
+                       .alternatives = when_acceptable,
+                       .outside = listens_outside};
     for (;;) {
         dh_engine_self()->io_args[0] = a[0];
         dh_io_step(&io);

@@ -191,6 +191,13 @@ static uint32_t poll_socket(const struct dh_description *d, size_t size)
     return events | (hung || never ? POLLHUP : 0) | (never ? POLLOUT : 0);
 }
 
+/* A listener that nobody here connects to is for others. */
+static bool waits_for_outside(const struct dh_description *d)
+{
+    const struct dh_socket *s = socket_of(d);
+    return s->listens && !s->served;
+}
+
 static void release(struct dh_description *d)
 {
     struct dh_socket *s = socket_of(d);
@@ -211,5 +218,10 @@ static long control(struct dh_description *d, unsigned long request, long argume
     return 0;
 }
 
-const struct dh_description_ops dh_socket_ops = {
-    .name = "socket", .read = receive, .write = transmit, .poll = poll_socket, .release = release, .control = control};
+const struct dh_description_ops dh_socket_ops = {.name = "socket",
+                                                 .read = receive,
+                                                 .write = transmit,
+                                                 .poll = poll_socket,
+                                                 .waits_for_outside = waits_for_outside,
+                                                 .release = release,
+                                                 .control = control};

@@ -13,7 +13,8 @@ struct dh_socket {
     bool no_reading, no_writing; /* shut down, by either side */
     bool peer_closed;
     bool reuses_port;
-    int error; /* SO_ERROR */
+    bool served; /* of a listener: somebody connected */
+    int error;   /* SO_ERROR */
     struct dh_socket *peer;
     struct dh_socket *waiting; /* to be accepted, oldest first */
     uint32_t n_waiting, backlog;
