@@ -56,6 +56,8 @@ struct dh_task {
     size_t alternate_size;            /* 0: none */
     long io_args[4];                  /* of the call on descriptors that it waits in, */
     bool (*io_outside)(const struct dh_task *); /* and whether somebody outside could end that wait; NULL: no */
+    struct dh_description *io_on;               /* that the call blocks at, */
+    bool io_held;                               /* kept open for it: the number was closed meanwhile */
     const pthread_mutex_t *robust[8];           /* robust mutexes it holds */
     const void
         *announced[2]; /* ranges whose hook was called: the library function that accesses them is not checked again */

@@ -110,6 +110,7 @@ bool dh_description_forget(long fd)
     struct dh_description *d = dh_description_of(fd);
     if (!d)
         return false;
+    dh_io_hold(fd, d);
     models->of[fd] = NULL;
     dh_description_drop(d);
     return true;

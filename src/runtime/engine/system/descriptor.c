@@ -60,7 +60,9 @@ enum { FD, WRITES, SIZE, BLOCKS }; /* io_args of the task */
 
 static uint32_t when_movable(const struct dh_task *t)
 {
-    const struct dh_description *d = dh_description_of(t->io_args[FD]);
+    const struct dh_description *d = t->io_args[FD] < 0 ? t->io_on : dh_description_of(t->io_args[FD]);
+    if (t->io_held)
+        return DH_IO_CLOSED;
     uint32_t wanted = (t->io_args[WRITES] ? POLLOUT : POLLIN) | POLLERR | POLLHUP | POLLNVAL;
     bool ready = !d || d->ops->poll(d, (size_t)t->io_args[SIZE]) & wanted;
     if (d && t->io_args[BLOCKS] && !(d->flags & O_NONBLOCK))
@@ -80,7 +82,7 @@ static uint64_t due_of_read(const struct dh_task *t)
 }
 
 /* False: it timed out. */
-static bool await_move(const struct dh_description *d, long fd, const struct dh_transfer *t, bool writes)
+static bool await_move(struct dh_description *d, long fd, const struct dh_transfer *t, bool writes)
 {
     struct dh_task *self = dh_engine_self();
     bool blocks = may_block(d, t);
@@ -95,7 +97,8 @@ static bool await_move(const struct dh_description *d, long fd, const struct dh_
                        .touch = DH_IO_CHANGES,
                        .alternatives = when_movable,
                        .timeout_ns = blocks ? (int64_t)limit : 0,
-                       .due = writes ? NULL : due_of_read};
+                       .due = writes ? NULL : due_of_read,
+                       .on = d};
     return dh_io_step(&io) || !dh_io_timed_out();
 }
 
@@ -122,18 +125,21 @@ static bool is_open_for(const struct dh_description *d, bool writes)
     return (d->flags & O_ACCMODE) != (writes ? O_RDONLY : O_WRONLY);
 }
 
-long dh_descriptor_move(long fd, struct dh_transfer *t, bool writes)
+/* `held`: the description that it goes on at since the number was closed. */
+static long move_all(long fd, struct dh_transfer *t, bool writes, struct dh_description **held)
 {
     for (;;) {
-        struct dh_description *d = dh_description_of(fd);
+        struct dh_description *d = *held ? *held : dh_description_of(fd);
         if (!d)
             return moved(t, -EBADF);
         long (*perform)(struct dh_description *, const struct dh_transfer *) = writes ? d->ops->write : d->ops->read;
         if (!perform)
             return is_open_for(d, writes) ? -EINVAL : -EBADF;
-        if (!await_move(d, fd, t, writes))
+        if (!await_move(d, *held ? -1 : fd, t, writes))
             return moved(t, -EAGAIN);
-        if (dh_description_of(fd) != d) { /* closed meanwhile, perhaps opened again */
+        if (dh_io_was_closed(d, held))
+            continue;
+        if (!*held && dh_description_of(fd) != d) { /* closed meanwhile, perhaps opened again */
             dh_io_failed();
             continue;
         }
@@ -153,6 +159,21 @@ long dh_descriptor_move(long fd, struct dh_transfer *t, bool writes)
         if (!wants_more(d, t, writes))
             return (long)t->done;
     }
+}
+
+long dh_descriptor_move(long fd, struct dh_transfer *t, bool writes)
+{
+    struct dh_description *held = NULL;
+    long result = move_all(fd, t, writes, &held);
+    if (held)
+        dh_description_drop(held);
+    return result;
+}
+
+/* The number refers to a file now. */
+static bool became_file(long fd, long result)
+{
+    return result == -EBADF && !dh_description_of(fd) && dh_files_is_open(fd);
 }
 
 static size_t size_of(const struct iovec *pieces, size_t n)
@@ -198,6 +219,8 @@ long dh_descriptor_read(long number, const long a[6])
     if (!t.size && !t.message)
         return 0;
     long result = dh_descriptor_move(a[0], &t, false);
+    if (became_file(a[0], result))
+        return dh_files_read(number, a);
     if (result >= 0 && number == SYS_recvfrom && a[4] && a[5])
         *(socklen_t *)a[5] = message.msg_namelen;
     return result;
@@ -213,7 +236,8 @@ long dh_descriptor_write(long number, const long a[6])
     struct dh_description *d = dh_description_of(a[0]);
     if (d->ops->outside) /* no step: what standard output is makes no difference to a schedule */
         return is_open_for(d, true) ? d->ops->write(d, &t) : -EBADF;
-    return dh_descriptor_move(a[0], &t, true);
+    long result = dh_descriptor_move(a[0], &t, true);
+    return became_file(a[0], result) ? dh_files_write(number, a) : result;
 }
 
 /* ---- numbers ---- */

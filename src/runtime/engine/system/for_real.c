@@ -19,17 +19,16 @@ static long poll_now(struct pollfd *fds, long n)
     return dh_kernel_call(SYS_ppoll, (long)fds, n, (long)&none, 0, 8, 0);
 }
 
-/* True: timeout. */
-static bool wait_for(long fd, unsigned touch, int64_t timeout_ns, dh_engine_alternatives *alternatives)
+static void wait_for(long fd, unsigned touch, int64_t timeout_ns, dh_engine_alternatives *alternatives)
 {
     struct dh_io io = {.object = fd < 0 ? NULL : (void *)(fd + 1),
                        .fd = (int)fd,
                        .flags = DH_STEP_READS,
                        .touch = (uint8_t)touch,
-                       .alternatives = alternatives,
+                       .alternatives = timeout_ns ? alternatives : NULL,
                        .timeout_ns = timeout_ns,
                        .never_restarts = touch & DH_IO_WATCHES};
-    return !dh_io_step(&io);
+    dh_io_step(&io);
 }
 
 /* ---- read and write ---- */
@@ -54,14 +53,14 @@ static uint32_t when_writable(const struct dh_task *t)
 long dh_for_real_read(long number, const long a[6])
 {
     dh_engine_self()->io_args[0] = a[0];
-    wait_for(a[0], DH_IO_CHANGES, 0, when_readable);
+    wait_for(a[0], DH_IO_CHANGES, -1, when_readable);
     return dh_io_was_interrupted() ? -EINTR : dh_syscalls_pass_through(number, a);
 }
 
 long dh_for_real_write(long number, const long a[6])
 {
     dh_engine_self()->io_args[0] = a[0];
-    wait_for(a[0], DH_IO_CHANGES, 0, when_writable);
+    wait_for(a[0], DH_IO_CHANGES, -1, when_writable);
     return dh_io_was_interrupted() ? -EINTR : dh_syscalls_pass_through(number, a);
 }
 
@@ -98,10 +97,8 @@ long dh_for_real_poll(long number, const long a[6])
     t->io_args[0] = a[0];
     t->io_args[1] = a[1];
     dh_snapshot_unprotect((uintptr_t)a[0], (size_t)a[1] * sizeof(struct pollfd));
+    wait_for(-1, DH_IO_WATCHES, timeout, when_polled);
     long n = poll_now((struct pollfd *)a[0], a[1]);
-    if (n != 0 || timeout == 0 || wait_for(-1, DH_IO_WATCHES, timeout, when_polled))
-        return n;
-    n = poll_now((struct pollfd *)a[0], a[1]);
     return n == 0 && dh_io_was_interrupted() ? -EINTR : n;
 }
 
@@ -152,10 +149,9 @@ long dh_for_real_select(long number, const long a[6])
         return -EINVAL;
     for (unsigned i = 0; i < 4; i++)
         t->io_args[i] = a[i];
+    wait_for(-1, DH_IO_WATCHES, timeout, when_selected);
     long n = select_now(t, &s);
-    if (n == 0 && timeout != 0 && !wait_for(-1, DH_IO_WATCHES, timeout, when_selected))
-        n = select_now(t, &s);
-    if (n == 0 && timeout != 0 && dh_io_was_interrupted())
+    if (n == 0 && dh_io_was_interrupted())
         return -EINTR;
     for (unsigned i = 0; n >= 0 && i < 3; i++)
         if (a[1 + i])
@@ -167,12 +163,12 @@ long dh_for_real_select(long number, const long a[6])
 
 long dh_for_real_epoll(long number, const long a[6])
 {
-    int64_t timeout = (int)a[3] < 0 ? -1 : (int64_t)(int)a[3] * 1000000;
+    int64_t timeout = number == SYS_epoll_pwait2 ? nanoseconds((const struct timespec *)a[3])
+                      : (int)a[3] < 0            ? -1
+                                                 : (int64_t)(int)a[3] * 1000000;
     dh_snapshot_unprotect((uintptr_t)a[1], (size_t)a[2] * 12);
-    long n = dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
     dh_engine_self()->io_args[0] = a[0];
-    if (n != 0 || timeout == 0 || wait_for(a[0], DH_IO_WATCHES, timeout, when_readable))
-        return n;
-    n = dh_kernel_call(number, a[0], a[1], a[2], 0, a[4], a[5]);
+    wait_for(a[0], DH_IO_WATCHES, timeout, when_readable);
+    long n = dh_kernel_call(SYS_epoll_wait, a[0], a[1], a[2], 0, 0, 0);
     return n == 0 && dh_io_was_interrupted() ? -EINTR : n;
 }

@@ -23,15 +23,47 @@ bool dh_io_step(const struct dh_io *io)
     s.site = dh_engine_call_place();
     dh_engine->alternatives[t->index] = io->alternatives;
     t->io_outside = io->outside;
+    t->io_on = io->on;
     t->interrupts = !io->alternatives ? DH_GOES_ON : io->never_restarts ? DH_ENDS : DH_RESTARTS;
     uint32_t alternative = dh_engine_park(&s);
     t->interrupts = DH_GOES_ON;
+    t->io_on = NULL;
     t->was_interrupted = alternative == DH_INTERRUPTED;
     if (alternative == 0 || t->was_interrupted)
         return true;
-    uint64_t due = io->due ? io->due(t) : DH_NEVER;
-    dh_virtual_time_advance(due < t->deadline ? due : t->deadline);
+    uint64_t due = io->due ? io->due(t) : DH_NEVER, next = due < t->deadline ? due : t->deadline;
+    if (next != DH_NEVER)
+        dh_virtual_time_advance(next);
     return false;
+}
+
+static bool blocks_at(uint32_t i, long fd, const struct dh_description *d)
+{
+    const struct dh_task *t = &dh_engine->tasks[i];
+    const struct dh_actor *a = &dh_engine->actors[i];
+    return !a->ended && a->step.kind == DH_STEP_IO && t->io_on == d && t->io_args[0] == fd && !t->io_held &&
+           dh_engine->alternatives[i] && !dh_engine->alternatives[i](t);
+}
+
+void dh_io_hold(long fd, struct dh_description *d)
+{
+    for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
+        if (blocks_at(i, fd, d)) {
+            dh_description_keep(d);
+            dh_engine->tasks[i].io_held = true;
+        }
+}
+
+bool dh_io_was_closed(struct dh_description *d, struct dh_description **held)
+{
+    struct dh_task *t = dh_engine_self();
+    if (!t->io_held)
+        return false;
+    t->io_held = false;
+    *held = t->alternative ? d : NULL;
+    if (!*held)
+        dh_description_drop(d);
+    return true;
 }
 
 bool dh_io_timed_out(void)

@@ -18,6 +18,7 @@ struct dh_io {
     /* Virtual time at which what it waits for comes by itself; NULL: it does not. */
     uint64_t (*due)(const struct dh_task *t);
     bool (*outside)(const struct dh_task *t); /* somebody outside could end the wait; NULL: no */
+    struct dh_description *on;                /* that it blocks at, io_args[0] being the number; NULL: several */
 };
 
 /* Waits until the strategy chooses the call; false: virtual time passed, to the timeout or to what is due before it.
@@ -29,6 +30,12 @@ uint32_t dh_io_alternatives(const struct dh_task *t, bool ready, uint64_t due);
 bool dh_io_timed_out(void);
 /* What others did before they wrote there happened before what the caller does now. */
 void dh_io_acquire(const void *object);
+/* The number of what tasks block at is closed: who already was in the kernel goes on there, and nothing wakes it. */
+void dh_io_hold(long fd, struct dh_description *d);
+/* For `alternatives`: the number was closed, and the call was in the kernel already (1), or not (0). */
+enum { DH_IO_CLOSED = 3 };
+/* After dh_io_step: true if the number was closed; then `held` is what the call goes on at, or NULL. */
+bool dh_io_was_closed(struct dh_description *d, struct dh_description **held);
 /* It was woken without being ready: cancelled, which does not return, or interrupted by a signal. */
 bool dh_io_was_interrupted(void);
 /* The step opened, or closed, this number. */

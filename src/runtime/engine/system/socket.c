@@ -310,8 +310,10 @@ long dh_socket_connect(long number, const long a[6])
 
 static uint32_t when_acceptable(const struct dh_task *t)
 {
-    const struct dh_socket *s = dh_socket_of(t->io_args[0]);
+    const struct dh_socket *s = t->io_args[0] < 0 ? t->io_on->state : dh_socket_of(t->io_args[0]);
     bool ready = !s || !s->listens || s->waiting;
+    if (t->io_held)
+        return DH_IO_CLOSED;
     if (s && !(s->d->flags & O_NONBLOCK))
         return dh_io_alternatives(t, ready, DH_NEVER);
     dh_engine->actors[t->index].yields = !ready && dh_task_step(t)->occurrence;
@@ -338,18 +340,22 @@ static long take_connection(struct dh_socket *s, unsigned flags, const long a[6]
     return fd;
 }
 
-long dh_socket_accept(long number, const long a[6])
+/* `held` as in descriptor.c. */
+static long accept_next(long number, const long a[6], struct dh_description **held)
 {
     struct dh_io io = {.object = &dh_socket_names,
-                       .fd = (int)a[0],
                        .flags = DH_STEP_READS | DH_STEP_WRITES,
                        .touch = DH_IO_CHANGES | DH_IO_NUMBERS,
                        .alternatives = when_acceptable,
                        .outside = listens_outside};
     for (;;) {
-        dh_engine_self()->io_args[0] = a[0];
+        io.on = *held ? *held : dh_description_of(a[0]);
+        dh_engine_self()->io_args[0] = *held ? -1 : a[0];
+        io.fd = *held ? -1 : (int)a[0];
         dh_io_step(&io);
-        struct dh_socket *s = dh_socket_of(a[0]);
+        if (dh_io_was_closed(io.on, held))
+            continue;
+        struct dh_socket *s = *held ? (*held)->state : dh_socket_of(a[0]);
         if (!s || !s->listens)
             return end_step(s ? -EINVAL : no_socket(a[0]));
         if (s->waiting)
@@ -360,6 +366,15 @@ long dh_socket_accept(long number, const long a[6])
         if (dh_io_was_interrupted())
             return -EINTR;
     }
+}
+
+long dh_socket_accept(long number, const long a[6])
+{
+    struct dh_description *held = NULL;
+    long fd = accept_next(number, a, &held);
+    if (held)
+        dh_description_drop(held);
+    return fd;
 }
 
 /* ---- both ends ---- */
