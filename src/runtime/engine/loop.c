@@ -78,14 +78,16 @@ static void begin_schedule(struct dh_engine *e)
 /* False: none has an alternative. */
 static bool update_tasks(struct dh_engine *e)
 {
-    bool any = false;
+    bool any = false, quiet = dh_signals_are_quiet();
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         struct dh_actor *a = &e->actors[i];
         if (a->ended)
             continue;
         dh_engine_alternatives *alternatives = e->alternatives[i];
         e->asking = &e->tasks[i];
-        uint32_t bits = dh_signals_alternatives(&e->tasks[i], alternatives ? alternatives(&e->tasks[i]) : 1);
+        uint32_t bits = alternatives ? alternatives(&e->tasks[i]) : 1;
+        if (!quiet || e->tasks[i].signal_alternative != DH_NO_SIGNAL)
+            bits = dh_signals_alternatives(&e->tasks[i], bits);
         a->enabled = bits & 1;
         a->alternatives = bits ? (uint8_t)(32 - __builtin_clz(bits)) : 0;
         any |= a->alternatives;

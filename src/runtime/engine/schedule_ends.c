@@ -50,24 +50,31 @@ static bool was_lost(const void *condition)
 static bool waits_for_outside(uint32_t i)
 {
     const struct dh_task *t = &dh_engine->tasks[i];
-    return dh_engine->actors[i].step.kind == DH_STEP_IO && t->io_outside && t->io_outside(t);
+    unsigned kind = dh_engine->actors[i].step.kind;
+    return (kind == DH_STEP_IO && t->io_outside && t->io_outside(t)) ||
+           (kind == DH_STEP_DELIVER && dh_signals_come_from_outside(t));
 }
 
-/* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A call that the kernel has
- * not returned from, and another process, may do anything: the schedule is cut. */
+/* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A call that the
+ * kernel has not returned from, and another process, may do anything, unless threads wait for each other's locks: the
+ * schedule is cut. */
 void dh_schedule_ends_blocked(void)
 {
     struct dh_engine *e = dh_engine;
-    bool left = false, in_vain = false, outside = false;
+    bool left = false, in_vain = false, outside = false, locked = false;
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         const struct dh_actor *a = &e->actors[i];
         left |= !a->ended && !e->tasks[i].is_daemon;
         in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
                    was_lost((const void *)(uintptr_t)a->step.object);
-        outside |= !a->ended && (e->tasks[i].call.arguments || waits_for_outside(i));
+        outside |= !a->ended && !e->tasks[i].is_daemon && (e->tasks[i].call.arguments || waits_for_outside(i));
+        locked |= !a->ended && a->step.kind == DH_STEP_LOCK;
     }
-    e->is_abandoned = left && outside;
-    e->end = !left ? DH_ENGINE_DONE : outside ? DH_ENGINE_CUT : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
+    e->is_abandoned = outside && !locked;
+    e->end = outside && !locked ? DH_ENGINE_CUT
+             : !left            ? DH_ENGINE_DONE
+             : in_vain          ? DH_ENGINE_LOST_WAKE
+                                : DH_ENGINE_DEADLOCK;
 }
 
 void dh_schedule_ends_record(void)

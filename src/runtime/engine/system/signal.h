@@ -62,6 +62,8 @@ uint64_t dh_signals_takeable(const struct dh_task *t, uint64_t set);
 bool dh_signals_dequeue(struct dh_task *t, uint64_t set, siginfo_t *out);
 /* Forgets pending ones of this number. */
 void dh_signals_flush(int signal);
+/* Does the task wait for signals of which the program sent none in this schedule? */
+bool dh_signals_come_from_outside(const struct dh_task *t);
 /* Nothing is pending, no timer runs. */
 bool dh_signals_are_quiet(void);
 

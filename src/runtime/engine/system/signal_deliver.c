@@ -144,6 +144,8 @@ struct parked {
     bool woken, cancellable;
     uint8_t interrupts;
     uint32_t place;
+    struct dh_description *io_on;
+    bool (*io_outside)(const struct dh_task *);
 };
 
 static struct parked save(struct dh_task *t)
@@ -158,7 +160,9 @@ static struct parked save(struct dh_task *t)
                        t->woken,
                        t->cancellable,
                        t->interrupts,
-                       __dh_thread.place};
+                       __dh_thread.place,
+                       t->io_on,
+                       t->io_outside};
     t->awaited = 0;
     t->cancellable = false;
     t->interrupts = DH_GOES_ON;
@@ -182,6 +186,8 @@ static void restore(struct dh_task *t, const struct parked *p)
     t->cancellable = p->cancellable;
     t->interrupts = p->interrupts;
     __dh_thread.place = p->place;
+    t->io_on = p->io_on;
+    t->io_outside = p->io_outside;
 }
 
 /* The handler comes after what the sender did. */

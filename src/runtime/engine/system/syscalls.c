@@ -19,6 +19,7 @@
 #include "runtime/engine/system/signal_calls.h"
 #include "runtime/engine/system/signalfd.h"
 #include "runtime/engine/system/socket.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/system/timers.h"
 
 #include <errno.h>

@@ -18,6 +18,11 @@ void dh_virtual_time_at_snapshot(void);
 uint64_t dh_virtual_time_of(clockid_t clock, const struct timespec *until);
 /* To at least this time. */
 void dh_virtual_time_advance(uint64_t until);
+/* System calls that tell the time: clock_gettime, gettimeofday, time, getrusage. */
+long dh_time_call_clock(long number, const long a[6]);
+long dh_time_call_day(long number, const long a[6]);
+long dh_time_call_time(long number, const long a[6]);
+long dh_time_call_usage(long number, const long a[6]);
 static inline bool dh_timespec_is_valid(const struct timespec *t)
 {
     return t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
