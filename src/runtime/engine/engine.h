@@ -54,7 +54,8 @@ struct dh_task {
     struct dh_signal_frame *handlers; /* that it runs, innermost first */
     uintptr_t alternate_stack;        /* of handlers */
     size_t alternate_size;            /* 0: none */
-    long io_args[4];                  /* of the poll or select that it waits in */
+    long io_args[4];                  /* of the call on descriptors that it waits in, */
+    bool (*io_outside)(const struct dh_task *); /* and whether somebody outside could end that wait; NULL: no */
     const pthread_mutex_t *robust[8]; /* robust mutexes it holds */
     const void
         *announced[2]; /* ranges whose hook was called: the library function that accesses them is not checked again */
@@ -116,6 +117,7 @@ struct dh_engine {
     uint32_t n_tasks;
     uint32_t drains_from, n_drains; /* actors that are store buffers (drains.h): the first, how many so far */
     struct dh_task *current;        /* that runs; NULL: the engine itself */
+    const struct dh_task *asking;   /* whose alternatives are asked for */
     bool wants_after;               /* __dh_after has something to do for the access of the current step */
     uint32_t last;                  /* actor of the latest step */
     uint32_t may_run;               /* serial threads: the engine's own futex word */

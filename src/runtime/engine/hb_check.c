@@ -1,6 +1,7 @@
 #include "runtime/engine/hb_check.h"
 
 #include "event/site.h"
+#include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
 #include "search/schedule_races.h"
 
@@ -16,6 +17,12 @@ static struct hb_check {
      * bytes in one step only one is reported. */
     uint64_t racy[RACY];
     unsigned n_racy;
+    /* Granules that signal handlers accessed, and whether they wrote: who else does is to be interrupted there. */
+    struct handled {
+        uint64_t granule;
+        bool written;
+    } handled[RACY];
+    unsigned n_handled;
     /* Accesses checked in this step: the answer would be the same, as no other task runs meanwhile. */
     struct checked {
         uint64_t address;
@@ -98,6 +105,49 @@ static void extend_if_racy(const struct dh_step *s)
         extend(s->site);
 }
 
+/* ---- accesses of signal handlers ---- */
+
+static struct handled *handled_slot(uint64_t granule)
+{
+    uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
+    while (check->handled[i].granule && check->handled[i].granule != granule)
+        i = (i + 1) % RACY;
+    return &check->handled[i];
+}
+
+static bool is_on_stack(const struct dh_task *t, uint64_t address)
+{
+    return (address >= __dh_thread.stack_low && address < __dh_thread.stack_high) ||
+           address - t->alternate_stack < t->alternate_size;
+}
+
+static void note_handled(const struct dh_step *s)
+{
+    struct handled *h = handled_slot(s->object >> GRANULE_SHIFT);
+    if (!h->granule && check->n_handled >= RACY / 2)
+        return;
+    check->n_handled += !h->granule;
+    h->granule = s->object >> GRANULE_SHIFT;
+    h->written |= s->flags & DH_STEP_WRITES;
+}
+
+/* A handler and what it interrupts are one thread: their order is not unordered, but it is a choice. */
+static void check_handled(const struct dh_step *s)
+{
+    const struct dh_task *t = dh_engine->current;
+    if (t->handlers && !is_on_stack(t, s->object))
+        note_handled(s);
+    if (t->handlers || !check->n_handled || !s->site)
+        return;
+    const struct handled *h = handled_slot(s->object >> GRANULE_SHIFT);
+    if (!h->granule || !(h->written || s->flags & DH_STEP_WRITES))
+        return;
+    if (!(dh_engine->flags & DH_ENGINE_EXTEND))
+        dh_engine->control->progress.uncovered = 1;
+    else if (s->site >= dh_engine->n_visible || !dh_engine->visible[s->site])
+        extend(s->site);
+}
+
 /* The other order of invisible accesses is not tried. */
 static void mark_uncovered(const struct dh_schedule_access *a)
 {
@@ -138,6 +188,8 @@ void dh_hb_check_executed(void)
     if (!check->hb)
         return;
     struct dh_step s = e->executed;
+    if (e->tasks[e->executing].handlers && s.kind >= DH_STEP_READ && s.kind <= DH_STEP_COPY)
+        note_handled(&s);
     if (s.flags & DH_STEP_ATOMIC && dh_adversary_was_stale()) /* it did not synchronise with the latest write */
         s.order = DH_ORDER_RELAXED;
     if (dh_schedule_races_step(check->hb, e->executing, &s, &race))
@@ -163,6 +215,8 @@ void dh_hb_check_access(const struct dh_step *s)
     dh_hb_check_executed();
     if (s->site < dh_engine->n_visible)
         extend_if_racy(s);
+    if (dh_engine->current->handlers || check->n_handled)
+        check_handled(s);
     struct dh_schedule_access a = {.thread = dh_engine->current->index,
                                    .site = s->site,
                                    .size = s->size,

@@ -71,6 +71,7 @@ static bool update_tasks(struct dh_engine *e)
         if (a->ended)
             continue;
         dh_engine_alternatives *alternatives = e->alternatives[i];
+        e->asking = &e->tasks[i];
         uint32_t bits = dh_signals_alternatives(&e->tasks[i], alternatives ? alternatives(&e->tasks[i]) : 1);
         a->enabled = bits & 1;
         a->alternatives = bits ? (uint8_t)(32 - __builtin_clz(bits)) : 0;

@@ -45,18 +45,30 @@ static bool was_lost(const void *condition)
     return false;
 }
 
-/* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. */
+/* The end of its wait may come from another process. */
+static bool waits_for_outside(uint32_t i)
+{
+    const struct dh_task *t = &dh_engine->tasks[i];
+    unsigned kind = dh_engine->actors[i].step.kind;
+    return (kind == DH_STEP_IO && t->io_outside && t->io_outside(t)) ||
+           (kind == DH_STEP_DELIVER && dh_signals_come_from_outside(t));
+}
+
+/* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. Another process
+ * may do anything, unless threads wait for each other's locks: the schedule is cut. */
 void dh_schedule_ends_blocked(void)
 {
     struct dh_engine *e = dh_engine;
-    bool left = false, in_vain = false;
+    bool left = false, in_vain = false, outside = false, locked = false;
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         const struct dh_actor *a = &e->actors[i];
         left |= !a->ended && !e->tasks[i].is_daemon;
         in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
                    was_lost((const void *)(uintptr_t)a->step.object);
+        outside |= !a->ended && !e->tasks[i].is_daemon && waits_for_outside(i);
+        locked |= !a->ended && a->step.kind == DH_STEP_LOCK;
     }
-    e->end = !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
+    e->end = outside && !locked ? DH_ENGINE_CUT : !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
 }
 
 void dh_schedule_ends_record(void)

@@ -122,9 +122,11 @@ int dh_engine_pthread_setcancelstate(int state, int *before);
 int dh_engine_pthread_setcanceltype(int type, int *before);
 __attribute__((noreturn)) void dh_engine_pthread_exit(void *value);
 
-/* ---- system/signal_calls.c, system/timer_threads.c ---- */
+/* ---- system/signal_calls.c, system/signal_deliver.c, system/timer_threads.c ---- */
 int dh_engine_pthread_kill(pthread_t handle, int signal);
 int dh_engine_pthread_sigqueue(pthread_t handle, int signal, union sigval value);
+/* longjmp to a frame at this stack pointer: handlers below it are left. */
+void dh_engine_jumps_to(uintptr_t sp);
 /* The first one may begin the search, as the creation of a thread does. */
 int dh_engine_timer_create_thread(clockid_t clock, const struct sigevent *event, timer_t *out);
 

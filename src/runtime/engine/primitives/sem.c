@@ -37,8 +37,10 @@ static int decrement(sem_t *s, unsigned flags)
     }
     uint32_t alternative = dh_signals_park_at(DH_STEP_SEM_WAIT, flags, s, NULL, when_positive,
                                               flags & DH_STEP_TIMED ? DH_ENDS : DH_RESTARTS);
-    if (alternative == DH_INTERRUPTED)
-        return fail(EINTR);
+    if (alternative == DH_INTERRUPTED) {
+        errno = EINTR;
+        return -1;
+    }
     if (alternative == 1) {
         dh_virtual_time_advance(dh_engine_self()->deadline);
         return fail(ETIMEDOUT);

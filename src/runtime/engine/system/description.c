@@ -1,7 +1,10 @@
 #include "runtime/engine/system/description.h"
 
 #include "runtime/engine/system/file.h"
+#include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/models.h"
+#include "runtime/engine/system/take_over.h"
 #include "runtime/engine/system/undo.h"
 #include "runtime/platform/bytes.h"
 
@@ -96,6 +99,7 @@ void dh_description_drop(struct dh_description *d)
 {
     if (--d->references)
         return;
+    dh_epoll_forget(d);
     if (d->ops->release)
         d->ops->release(d);
     dh_model_free(d, sizeof *d);
@@ -109,6 +113,12 @@ bool dh_description_forget(long fd)
     models->of[fd] = NULL;
     dh_description_drop(d);
     return true;
+}
+
+long dh_description_close(long fd)
+{
+    dh_description_forget(fd);
+    return dh_files_close(SYS_close, (const long[6]){fd});
 }
 
 void dh_description_refer(long fd, struct dh_description *d)
@@ -150,6 +160,7 @@ long dh_description_open(const struct dh_description_ops *ops, void *state, unsi
     if (fd < 0)
         return fd;
     struct dh_description *d = dh_description_take_over(fd, ops, state, flags);
+    dh_io_executed_on((int)fd);
     if (out)
         *out = d;
     return fd;
@@ -164,12 +175,15 @@ long dh_description_duplicate(long fd, long at, long least, bool close_on_exec)
         result = dh_files_log_new(dh_kernel_call(SYS_fcntl, placeholder(), how, least, 0, 0, 0));
     else
         result = dh_files_put_at(placeholder(), at, close_on_exec);
-    if (result >= 0)
-        dh_description_refer(result, dh_description_of(fd));
+    if (result < 0)
+        return result;
+    dh_description_refer(result, dh_description_of(fd));
+    dh_io_executed_on((int)result);
     return result;
 }
 
 void dh_descriptions_begin(void)
 {
     placeholder();
+    dh_take_over_descriptors();
 }

@@ -19,6 +19,8 @@ struct dh_transfer {
     struct msghdr *message; /* of calls on sockets: names, and what comes beside the bytes; or NULL */
 };
 
+#define DH_NEVER UINT64_MAX
+
 struct dh_description;
 struct dh_description_ops {
     const char *name; /* that refusals say */
@@ -27,6 +29,10 @@ struct dh_description_ops {
     long (*write)(struct dh_description *d, const struct dh_transfer *t);
     /* Events as poll has them, POLLOUT if `size` bytes could be written. Asked at every decision: no system calls. */
     uint32_t (*poll)(const struct dh_description *d, size_t size);
+    /* Virtual time at which it becomes readable by itself; DH_NEVER: it does not. May be NULL. */
+    uint64_t (*due)(const struct dh_description *d);
+    /* Could somebody outside the process make it ready? May be NULL: nobody could. */
+    bool (*waits_for_outside)(const struct dh_description *d);
     /* The last number was closed. */
     void (*release)(struct dh_description *d);
     /* ioctl. NULL: -ENOTTY. */
@@ -57,6 +63,8 @@ long dh_description_open(const struct dh_description_ops *ops, void *state, unsi
 long dh_description_duplicate(long fd, long at, long least, bool close_on_exec);
 /* The number is closed; false: it was none of a model. The kernel's part is the caller's. */
 bool dh_description_forget(long fd);
+/* The number is closed, the kernel's, too. */
+long dh_description_close(long fd);
 /* The number refers to this one: at the snapshot. */
 struct dh_description *dh_description_take_over(long fd, const struct dh_description_ops *ops, void *state,
                                                 unsigned flags);
@@ -69,6 +77,15 @@ enum { DH_MODEL_BLOCK = 4096 };
 void *dh_model_alloc(size_t size);
 void dh_model_free(void *at, size_t size);
 
+static inline bool dh_description_waits_for_outside(const struct dh_description *d)
+{
+    return d && d->ops->waits_for_outside && d->ops->waits_for_outside(d);
+}
+/* When it becomes readable by itself. */
+static inline uint64_t dh_description_due(const struct dh_description *d)
+{
+    return d && d->ops->due ? d->ops->due(d) : DH_NEVER;
+}
 /* Something may be read, or written, that could not be before. */
 static inline void dh_description_input(struct dh_description *d)
 {

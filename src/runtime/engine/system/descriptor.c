@@ -64,7 +64,7 @@ static uint32_t when_movable(const struct dh_task *t)
     uint32_t wanted = (t->io_args[WRITES] ? POLLOUT : POLLIN) | POLLERR | POLLHUP | POLLNVAL;
     bool ready = !d || d->ops->poll(d, (size_t)t->io_args[SIZE]) & wanted;
     if (d && t->io_args[BLOCKS] && !(d->flags & O_NONBLOCK))
-        return dh_io_alternatives(t, ready);
+        return dh_io_alternatives(t, ready, t->io_args[WRITES] ? DH_NEVER : dh_description_due(d));
     dh_engine->actors[t->index].yields = !ready && dh_task_step(t)->occurrence;
     return 1;
 }
@@ -72,6 +72,11 @@ static uint32_t when_movable(const struct dh_task *t)
 static bool may_block(const struct dh_description *d, const struct dh_transfer *t)
 {
     return !(d->flags & O_NONBLOCK) && !(t->flags & MSG_DONTWAIT);
+}
+
+static uint64_t due_of_read(const struct dh_task *t)
+{
+    return dh_description_due(dh_description_of(t->io_args[FD]));
 }
 
 /* False: it timed out. */
@@ -89,8 +94,9 @@ static bool await_move(const struct dh_description *d, long fd, const struct dh_
                        .flags = (uint16_t)((writes ? DH_STEP_WRITES : DH_STEP_READS) | (blocks ? 0 : DH_STEP_TRY)),
                        .touch = DH_IO_CHANGES,
                        .alternatives = when_movable,
-                       .timeout_ns = blocks ? (int64_t)limit : 0};
-    return dh_io_step(&io);
+                       .timeout_ns = blocks ? (int64_t)limit : 0,
+                       .due = writes ? NULL : due_of_read};
+    return dh_io_step(&io) || !dh_io_timed_out();
 }
 
 static void broken_pipe(const struct dh_transfer *t)
@@ -111,7 +117,12 @@ static bool wants_more(const struct dh_description *d, const struct dh_transfer 
     return t->done < t->size && may_block(d, t) && (writes || t->flags & MSG_WAITALL);
 }
 
-long dh_descriptor_move(long number, long fd, struct dh_transfer *t, bool writes)
+static bool is_open_for(const struct dh_description *d, bool writes)
+{
+    return (d->flags & O_ACCMODE) != (writes ? O_RDONLY : O_WRONLY);
+}
+
+long dh_descriptor_move(long fd, struct dh_transfer *t, bool writes)
 {
     for (;;) {
         struct dh_description *d = dh_description_of(fd);
@@ -119,7 +130,7 @@ long dh_descriptor_move(long number, long fd, struct dh_transfer *t, bool writes
             return moved(t, -EBADF);
         long (*perform)(struct dh_description *, const struct dh_transfer *) = writes ? d->ops->write : d->ops->read;
         if (!perform)
-            dh_engine_cannot("%s of a %s at place %u", dh_syscalls_name(number), d->ops->name, dh_engine_call_place());
+            return is_open_for(d, writes) ? -EINVAL : -EBADF;
         if (!await_move(d, fd, t, writes))
             return moved(t, -EAGAIN);
         if (dh_description_of(fd) != d) { /* closed meanwhile, perhaps opened again */
@@ -184,7 +195,9 @@ long dh_descriptor_read(long number, const long a[6])
     if (!dh_description_of(a[0]))
         return dh_files_read(number, a);
     struct dh_transfer t = transfer_of(number, a, &piece, &message);
-    long result = dh_descriptor_move(number, a[0], &t, false);
+    if (!t.size && !t.message)
+        return 0;
+    long result = dh_descriptor_move(a[0], &t, false);
     if (result >= 0 && number == SYS_recvfrom && a[4] && a[5])
         *(socklen_t *)a[5] = message.msg_namelen;
     return result;
@@ -197,7 +210,10 @@ long dh_descriptor_write(long number, const long a[6])
     if (!dh_description_of(a[0]))
         return dh_files_write(number, a);
     struct dh_transfer t = transfer_of(number, a, &piece, &message);
-    return dh_descriptor_move(number, a[0], &t, true);
+    struct dh_description *d = dh_description_of(a[0]);
+    if (d->ops->outside) /* no step: what standard output is makes no difference to a schedule */
+        return is_open_for(d, true) ? d->ops->write(d, &t) : -EBADF;
+    return dh_descriptor_move(a[0], &t, true);
 }
 
 /* ---- numbers ---- */
@@ -265,4 +281,33 @@ long dh_descriptor_ioctl(long number, const long a[6])
         return dh_syscalls_pass_through(number, a);
     dh_io_step_on(d->object, (int)a[0], false);
     return d->ops->control ? d->ops->control(d, request, a[2]) : -ENOTTY;
+}
+
+enum { CLOEXEC_ONLY = 1 << 2 /* CLOSE_RANGE_CLOEXEC */ };
+
+/* The engine's own are above OWN_DESCRIPTORS and stay. */
+long dh_descriptor_close_range(long number, const long a[6])
+{
+    enum { OWN_DESCRIPTORS = 700 };
+    unsigned long last = (unsigned)a[1];
+    if (a[2] & ~CLOEXEC_ONLY || (unsigned)a[0] > last)
+        return (unsigned)a[0] > last ? -EINVAL : dh_syscalls_cannot(number);
+    for (long fd = (unsigned)a[0]; fd < OWN_DESCRIPTORS && (unsigned long)fd <= last; fd++) {
+        if (!dh_files_is_open(fd))
+            continue;
+        if (a[2] & CLOEXEC_ONLY)
+            dh_kernel_call(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC, 0, 0, 0);
+        else
+            dh_descriptor_close(SYS_close, (const long[6]){fd});
+    }
+    return 0;
+}
+
+/* The kernel moves between files; with a model at an end it is refused. */
+long dh_descriptor_splice(long number, const long a[6])
+{
+    long other = number == SYS_splice ? a[2] : a[1];
+    if (dh_description_of(a[0]) || (number != SYS_vmsplice && dh_description_of(other)))
+        return dh_syscalls_cannot(number);
+    return dh_syscalls_cannot(number);
 }

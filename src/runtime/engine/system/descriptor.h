@@ -13,11 +13,12 @@ long dh_descriptor_close(long number, const long a[6]);
 long dh_descriptor_dup(long number, const long a[6]);
 long dh_descriptor_fcntl(long number, const long a[6]);
 long dh_descriptor_ioctl(long number, const long a[6]);
-long dh_descriptor_pair(long number, const long a[6]);
-long dh_descriptor_send(long number, const long a[6]);
+/* close_range; splice, tee, vmsplice, sendfile where an end is a model. */
+long dh_descriptor_close_range(long number, const long a[6]);
+long dh_descriptor_splice(long number, const long a[6]);
 
 /* Moves bytes between the caller and a descriptor that is modelled, waiting as it must. */
-long dh_descriptor_move(long number, long fd, struct dh_transfer *t, bool writes);
+long dh_descriptor_move(long fd, struct dh_transfer *t, bool writes);
 /* Copies between the pieces of a transfer, from byte `at` on, and memory. */
 void dh_transfer_give(const struct dh_transfer *t, size_t at, const void *from, size_t n);
 void dh_transfer_take(const struct dh_transfer *t, size_t at, void *to, size_t n);

@@ -309,6 +309,14 @@ long dh_files_read_or_seek(long number, const long a[6])
     return dh_syscalls_pass_through(number, a);
 }
 
+long dh_files_read(long number, const long a[6])
+{
+    struct stat s;
+    bool special = dh_kernel_call(SYS_fstat, a[0], (long)&s, 0, 0, 0, 0) == 0 && !S_ISREG(s.st_mode) &&
+                   !S_ISDIR(s.st_mode) && !S_ISCHR(s.st_mode);
+    return special ? dh_syscalls_cannot(number) : dh_files_read_or_seek(number, a);
+}
+
 /* ---- writing ---- */
 
 /* A file that was open at the snapshot: the descriptor becomes one of its copy. */
@@ -350,12 +358,8 @@ long dh_files_write(long number, const long a[6])
         return known;
     if (fd == 1 || fd == 2 || S_ISCHR(s.st_mode))
         return bytes_of(number, a);
-    if (!S_ISREG(s.st_mode)) {
-        bool inside = dh_descriptors_replace(fd);
-        return inside                ? dh_syscalls_pass_through(number, a)
-               : S_ISFIFO(s.st_mode) ? bytes_of(number, a)
-                                     : dh_syscalls_cannot(number);
-    }
+    if (!S_ISREG(s.st_mode))
+        return dh_syscalls_cannot(number);
     return replace_by_copy(fd) ? dh_syscalls_pass_through(number, a) : -ENOSPC;
 }
 

@@ -21,8 +21,6 @@ bool dh_files_is_open(long fd);
 long dh_files_log_new(long fd);
 /* dup3 to that number, whatever it was. */
 long dh_files_put_at(long from, long at, bool close_on_exec);
-/* replaced.c: replaces a pipe, eventfd or socket of the snapshot by a copy; false: it leads out of the process. */
-bool dh_descriptors_replace(long fd);
 
 /* An empty file in memory, at a high descriptor, which is not undone; negative errno. */
 long dh_files_new_in_memory(const char *name);

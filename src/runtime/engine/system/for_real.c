@@ -1,6 +1,7 @@
 #include "runtime/engine/system/for_real.h"
 
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/description.h"
 #include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
@@ -26,7 +27,8 @@ static bool wait_for(long fd, unsigned touch, int64_t timeout_ns, dh_engine_alte
                        .flags = DH_STEP_READS,
                        .touch = (uint8_t)touch,
                        .alternatives = alternatives,
-                       .timeout_ns = timeout_ns};
+                       .timeout_ns = timeout_ns,
+                       .never_restarts = touch & DH_IO_WATCHES};
     return !dh_io_step(&io);
 }
 
@@ -36,7 +38,7 @@ static uint32_t when(const struct dh_task *t, short events)
 {
     struct pollfd p = {(int)t->io_args[0], events, 0};
     bool blocks = !(dh_kernel_call(SYS_fcntl, p.fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK);
-    return blocks ? dh_io_alternatives(t, poll_now(&p, 1) != 0) : 1;
+    return blocks ? dh_io_alternatives(t, poll_now(&p, 1) != 0, DH_NEVER) : 1;
 }
 
 static uint32_t when_readable(const struct dh_task *t)
@@ -53,14 +55,14 @@ long dh_for_real_read(long number, const long a[6])
 {
     dh_engine_self()->io_args[0] = a[0];
     wait_for(a[0], DH_IO_CHANGES, 0, when_readable);
-    return dh_syscalls_pass_through(number, a);
+    return dh_io_was_interrupted() ? -EINTR : dh_syscalls_pass_through(number, a);
 }
 
 long dh_for_real_write(long number, const long a[6])
 {
     dh_engine_self()->io_args[0] = a[0];
     wait_for(a[0], DH_IO_CHANGES, 0, when_writable);
-    return dh_syscalls_pass_through(number, a);
+    return dh_io_was_interrupted() ? -EINTR : dh_syscalls_pass_through(number, a);
 }
 
 long dh_for_real_step(long number, const long a[6])
@@ -79,7 +81,7 @@ long dh_for_real_numbers(long number, const long a[6])
 
 static uint32_t when_polled(const struct dh_task *t)
 {
-    return dh_io_alternatives(t, poll_now((struct pollfd *)t->io_args[0], t->io_args[1]) != 0);
+    return dh_io_alternatives(t, poll_now((struct pollfd *)t->io_args[0], t->io_args[1]) != 0, DH_NEVER);
 }
 
 static int64_t nanoseconds(const struct timespec *t)
@@ -128,7 +130,7 @@ static long select_now(const struct dh_task *t, struct sets *out)
 static uint32_t when_selected(const struct dh_task *t)
 {
     struct sets s;
-    return dh_io_alternatives(t, select_now(t, &s) != 0);
+    return dh_io_alternatives(t, select_now(t, &s) != 0, DH_NEVER);
 }
 
 static int64_t select_timeout(long number, long at)
@@ -153,7 +155,7 @@ long dh_for_real_select(long number, const long a[6])
     long n = select_now(t, &s);
     if (n == 0 && timeout != 0 && !wait_for(-1, DH_IO_WATCHES, timeout, when_selected))
         n = select_now(t, &s);
-    if (n == 0 && dh_io_was_interrupted())
+    if (n == 0 && timeout != 0 && dh_io_was_interrupted())
         return -EINTR;
     for (unsigned i = 0; n >= 0 && i < 3; i++)
         if (a[1 + i])

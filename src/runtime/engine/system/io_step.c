@@ -1,5 +1,7 @@
 #include "runtime/engine/system/io_step.h"
 
+#include "runtime/engine/hb_check.h"
+#include "runtime/engine/system/description.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
@@ -7,35 +9,47 @@
 bool dh_io_step(const struct dh_io *io)
 {
     struct dh_task *t = dh_engine_self();
-    bool timed = io->alternatives && io->timeout_ns > 0;
-    struct dh_step s = {.kind = DH_STEP_IO,
-                        .order = io->touch,
-                        .flags =
-                            (uint16_t)(io->flags | (timed ? DH_STEP_TIMED : 0) | (io->alternatives ? 0 : DH_STEP_TRY)),
-                        .object = (uint64_t)(uintptr_t)io->object,
-                        .second = (uint64_t)(io->fd + 1)};
+    bool timed = io->alternatives && io->timeout_ns > 0, comes = io->due && io->due(t) != DH_NEVER;
+    struct dh_step s = {
+        .kind = DH_STEP_IO,
+        .order = io->touch,
+        .flags = (uint16_t)(io->flags | (timed || comes ? DH_STEP_TIMED : 0) | (io->alternatives ? 0 : DH_STEP_TRY)),
+        .object = (uint64_t)(uintptr_t)io->object,
+        .second = (uint64_t)(io->fd + 1)};
     t->was_interrupted = false;
     if (io->alternatives)
         dh_signals_enter_wait();
-    if (timed)
-        t->deadline = dh_engine->now_ns + (uint64_t)io->timeout_ns;
+    t->deadline = timed ? dh_engine->now_ns + (uint64_t)io->timeout_ns : DH_NEVER;
     s.site = dh_engine_call_place();
     dh_engine->alternatives[t->index] = io->alternatives;
-    t->interrupts = !io->alternatives ? DH_GOES_ON : io->touch & DH_IO_WATCHES ? DH_ENDS : DH_RESTARTS;
+    t->io_outside = io->outside;
+    t->interrupts = !io->alternatives ? DH_GOES_ON : io->never_restarts ? DH_ENDS : DH_RESTARTS;
     uint32_t alternative = dh_engine_park(&s);
     t->interrupts = DH_GOES_ON;
     t->was_interrupted = alternative == DH_INTERRUPTED;
     if (alternative == 0 || t->was_interrupted)
         return true;
-    dh_virtual_time_advance(t->deadline);
-    dh_io_failed();
+    uint64_t due = io->due ? io->due(t) : DH_NEVER;
+    dh_virtual_time_advance(due < t->deadline ? due : t->deadline);
     return false;
 }
 
-/* A wait that may only time out now gives way to others, as sleeping does. */
-uint32_t dh_io_alternatives(const struct dh_task *t, bool ready)
+bool dh_io_timed_out(void)
 {
-    bool wakes = ready || dh_task_is_cancelled(t), timed = dh_task_step(t)->flags & DH_STEP_TIMED;
+    return dh_engine->now_ns >= dh_engine_self()->deadline;
+}
+
+void dh_io_acquire(const void *object)
+{
+    struct dh_step s = {.kind = DH_STEP_IO, .flags = DH_STEP_READS, .object = (uint64_t)(uintptr_t)object};
+    dh_hb_check_fence(&s);
+}
+
+/* A wait that may only time out now gives way to others, as sleeping does. */
+uint32_t dh_io_alternatives(const struct dh_task *t, bool ready, uint64_t due)
+{
+    bool wakes = ready || dh_task_is_cancelled(t);
+    bool timed = t->deadline != DH_NEVER || due != DH_NEVER;
     dh_engine->actors[t->index].yields = timed && !wakes;
     return wakes ? 1 : timed ? 2 : 0;
 }
@@ -46,14 +60,17 @@ bool dh_io_was_interrupted(void)
     return dh_engine_self()->was_interrupted;
 }
 
-void dh_io_executed_on(const void *object, int fd)
+void dh_io_executed_on(int fd)
 {
-    dh_engine->executed.object = (uint64_t)(uintptr_t)object;
+    if (dh_engine_self()->was_interrupted) /* the step is the handler's last one */
+        return;
     dh_engine->executed.second = (uint64_t)(fd + 1);
 }
 
 void dh_io_failed(void)
 {
+    if (dh_engine_self()->was_interrupted)
+        return;
     dh_engine_step_failed();
     dh_engine->executed.order &= (uint8_t)~(DH_IO_NUMBERS | DH_IO_CHANGES);
 }

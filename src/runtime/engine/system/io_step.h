@@ -14,17 +14,25 @@ struct dh_io {
     uint8_t touch;                        /* enum dh_io_touch */
     dh_engine_alternatives *alternatives; /* NULL: it never blocks */
     int64_t timeout_ns;                   /* with alternatives: 0 or less: none */
+    bool never_restarts;                  /* a handler ends it even with SA_RESTART */
+    /* Virtual time at which what it waits for comes by itself; NULL: it does not. */
+    uint64_t (*due)(const struct dh_task *t);
+    bool (*outside)(const struct dh_task *t); /* somebody outside could end the wait; NULL: no */
 };
 
-/* Waits until the strategy chooses the call; false: it timed out, and virtual time passed. Whatever was looked up
- * before must be looked up again. */
+/* Waits until the strategy chooses the call; false: virtual time passed, to the timeout or to what is due before it.
+ * Whatever was looked up before must be looked up again. */
 bool dh_io_step(const struct dh_io *io);
-/* For `alternatives`: that of a call which is ready, or not and may be interrupted, cancelled or time out. */
-uint32_t dh_io_alternatives(const struct dh_task *t, bool ready);
+/* For `alternatives`: those of a call which is ready, or not and may be interrupted, cancelled, or see time pass. */
+uint32_t dh_io_alternatives(const struct dh_task *t, bool ready, uint64_t due);
+/* After dh_io_step answered false: the call's own time is over. */
+bool dh_io_timed_out(void);
+/* What others did before they wrote there happened before what the caller does now. */
+void dh_io_acquire(const void *object);
 /* It was woken without being ready: cancelled, which does not return, or interrupted by a signal. */
 bool dh_io_was_interrupted(void);
-/* The step worked on this object and number after all. */
-void dh_io_executed_on(const void *object, int fd);
+/* The step opened, or closed, this number. */
+void dh_io_executed_on(int fd);
 /* The step changed nothing (EAGAIN, EBADF). */
 void dh_io_failed(void);
 

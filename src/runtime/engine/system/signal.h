@@ -62,6 +62,8 @@ uint64_t dh_signals_takeable(const struct dh_task *t, uint64_t set);
 bool dh_signals_dequeue(struct dh_task *t, uint64_t set, siginfo_t *out);
 /* Forgets pending ones of this number. */
 void dh_signals_flush(int signal);
+/* Does the task wait for signals of which the program sent none in this schedule? */
+bool dh_signals_come_from_outside(const struct dh_task *t);
 /* Nothing is pending, no timer runs. */
 bool dh_signals_are_quiet(void);
 
@@ -79,6 +81,8 @@ void dh_signals_deliver(struct dh_task *t);
 void dh_signals_send(struct dh_task *to, int signal, const siginfo_t *info);
 /* Every run of its handlers from now on comes after what the task did so far. */
 void dh_signals_order_before(int signal);
+/* What the task does from now on comes after who sent it. */
+void dh_signals_order_after(int signal);
 /* Handlers of faults: with the kernel's context, on the program's stack. False: the program has none. */
 bool dh_signals_hand_fault(int signal, const siginfo_t *info, void *context);
 

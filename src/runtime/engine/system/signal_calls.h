@@ -12,6 +12,11 @@ long dh_signals_tgkill(long number, const long a[6]);
 long dh_signals_queue(long number, const long a[6]);
 long dh_signals_tgqueue(long number, const long a[6]);
 
+/* ---- signal_masks.c ---- */
+long dh_masked_poll(long number, const long a[6]);
+long dh_masked_select(long number, const long a[6]);
+long dh_masked_epoll(long number, const long a[6]);
+
 /* ---- signal_wait.c ---- */
 long dh_signals_pause(long number, const long a[6]);
 long dh_signals_suspend(long number, const long a[6]);

@@ -5,6 +5,7 @@
 #include "runtime/core/start.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/hb_check.h"
+#include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/bytes.h"
 
@@ -49,24 +50,26 @@ static bool is_on_alternate(const struct dh_task *t, uintptr_t at)
     return at - t->alternate_stack < t->alternate_size;
 }
 
-/* A handler may be left by longjmp: then its frame lies below the stack pointer. */
-static void forget_left_frames(struct dh_task *t)
+/* A frame that the stack pointer is above of was left, by longjmp. */
+static bool is_left(const struct dh_task *t, const struct dh_signal_frame *f, uintptr_t sp)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    while (t->handlers) {
-        uintptr_t at = (uintptr_t)t->handlers;
-        bool mine = is_on_alternate(t, at), now = is_on_alternate(t, here);
-        if (mine == now ? at > here : now)
-            return;
+    bool there = is_on_alternate(t, (uintptr_t)f), here = is_on_alternate(t, sp);
+    return there == here ? (uintptr_t)f < sp : there;
+}
+
+static void forget_left_frames(struct dh_task *t, uintptr_t sp)
+{
+    while (t->handlers && is_left(t, t->handlers, sp))
         t->handlers = t->handlers->outer;
-    }
+}
+
+void dh_engine_jumps_to(uintptr_t sp)
+{
+    forget_left_frames(dh_engine_self(), sp);
 }
 
 int dh_signals_fatal_handler(const struct dh_task *t)
 {
-    struct dh_task *self = dh_engine_self();
-    if (self == t)
-        forget_left_frames(self);
     for (const struct dh_signal_frame *f = t->handlers; f; f = f->outer)
         if (f->fatal)
             return f->fatal;
@@ -121,7 +124,6 @@ static void run_handler(struct dh_task *t, siginfo_t *info)
     int signal = info->si_signo;
     struct dh_kernel_sigaction a = *dh_signals_action(signal);
     ucontext_t context;
-    forget_left_frames(t);
     struct dh_signal_frame frame = {t->handlers, signal == SIGABRT ? signal : 0};
     uint64_t after = set_mask(t, signal);
     fill_context(&context, t, after);
@@ -183,7 +185,7 @@ static void restore(struct dh_task *t, const struct parked *p)
 }
 
 /* The handler comes after what the sender did. */
-static void order_after_sender(int signal)
+void dh_signals_order_after(int signal)
 {
     struct dh_step s = {.kind = DH_STEP_DELIVER, .object = (uint64_t)signal};
     dh_hb_check_fence(&s);
@@ -201,7 +203,7 @@ static bool take_one(struct dh_task *t, uint64_t set, unsigned long *flags)
     }
     *flags = dh_signals_action(info.si_signo)->flags;
     struct parked p = save(t);
-    order_after_sender(info.si_signo);
+    dh_signals_order_after(info.si_signo);
     run_handler(t, &info);
     restore(t, &p);
     return true;
@@ -324,7 +326,7 @@ __attribute__((noreturn)) static void run_fault(struct fault *f)
 {
     struct dh_task *t = dh_engine_self();
     struct dh_kernel_sigaction a = *dh_signals_action(f->info.si_signo);
-    forget_left_frames(t);
+    forget_left_frames(t, (uintptr_t)f->context.uc_mcontext.gregs[REG_RSP]);
     f->frame = (struct dh_signal_frame){t->handlers, f->info.si_signo};
     dh_bytes_copy(&f->kernel_mask, &f->context.uc_sigmask, sizeof f->kernel_mask);
     uint64_t after = set_mask(t, f->info.si_signo);

@@ -1,6 +1,7 @@
 /* Actions, and signals that are pending for a task or the process; real-time signals queue up. */
 #include "runtime/engine/system/signal.h"
 
+#include "runtime/engine/system/signalfd.h"
 #include "runtime/engine/system/timers.h"
 #include "runtime/platform/bytes.h"
 
@@ -9,6 +10,7 @@ enum { QUEUE = 512, FIRST_REAL_TIME = 32, OF_PROCESS = -1 };
 static struct {
     struct dh_kernel_sigaction actions[DH_SIGNALS];
     uint64_t pending; /* of the process */
+    uint64_t raised;  /* by the program in this schedule, or by its timers */
     struct queued {
         siginfo_t info;
         int task;
@@ -70,6 +72,7 @@ static bool is_dropped(const struct dh_task *t, int signal)
 void dh_signals_raise(struct dh_task *t, int signal, const siginfo_t *info)
 {
     uint64_t *set = set_of(t);
+    signals.raised |= dh_signal_bit(signal);
     if (is_dropped(t, signal) || (signal < FIRST_REAL_TIME && *set & dh_signal_bit(signal)) || signals.n == QUEUE)
         return;
     struct queued *q = &signals.queue[signals.n++];
@@ -80,6 +83,7 @@ void dh_signals_raise(struct dh_task *t, int signal, const siginfo_t *info)
     q->info.si_signo = signal;
     q->task = t ? (int)t->index : OF_PROCESS;
     *set |= dh_signal_bit(signal);
+    dh_signalfd_raised(signal);
 }
 
 static void remove_at(unsigned i, siginfo_t *out)
@@ -150,6 +154,21 @@ bool dh_signals_dequeue(struct dh_task *t, uint64_t set, siginfo_t *out)
     if (t->signals & set)
         return remove_first((int)t->index, first_of(t->signals & set), out);
     return signals.pending & set && remove_first(OF_PROCESS, first_of(signals.pending & set), out);
+}
+
+static uint64_t ends_wait(const struct dh_task *t)
+{
+    uint64_t set = 0;
+    if (t->awaited)
+        return t->awaited;
+    for (int i = 1; i < DH_SIGNALS; i++)
+        set |= dh_signals_is_handled(i) ? dh_signal_bit(i) : 0;
+    return set & ~t->mask;
+}
+
+bool dh_signals_come_from_outside(const struct dh_task *t)
+{
+    return !(ends_wait(t) & signals.raised);
 }
 
 bool dh_signals_are_quiet(void)

@@ -22,7 +22,7 @@ uint32_t dh_signals_park_at(enum dh_step_kind kind, unsigned flags, const void *
 void dh_signals_enter_wait(void)
 {
     uint32_t place = __dh_thread.place;
-    if (!dh_signals_have_handlers())
+    if (dh_engine_self()->has_mask_after || !dh_signals_have_handlers()) /* its mask and the wait are one */
         return;
     dh_engine_park_at(DH_STEP_ENTER, 0, NULL, NULL, NULL);
     __dh_thread.place = place;
@@ -31,9 +31,10 @@ void dh_signals_enter_wait(void)
 long dh_signals_with_mask(const uint64_t *mask, long (*wait)(void *), void *argument)
 {
     struct dh_task *t = dh_engine_self();
-    uint64_t before = t->mask;
     if (!mask)
         return wait(argument);
+    dh_signals_enter_wait();
+    uint64_t before = t->mask;
     t->mask_after = before;
     t->has_mask_after = true;
     t->mask = *mask & ~(dh_signal_bit(SIGKILL) | dh_signal_bit(SIGSTOP));
@@ -72,7 +73,6 @@ long dh_signals_suspend(long number, const long a[6])
 {
     uint64_t mask = *(const uint64_t *)a[0];
     (void)number;
-    dh_signals_enter_wait();
     return dh_signals_with_mask(&mask, wait_for_handler, NULL);
 }
 

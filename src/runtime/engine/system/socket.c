@@ -1,272 +1,536 @@
 #include "runtime/engine/system/socket.h"
 
-#include "runtime/core/start.h"
-#include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/descriptor.h"
 #include "runtime/engine/system/file.h"
-#include "runtime/engine/system/for_real.h"
-#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/io_step.h"
+#include "runtime/engine/system/socket_internal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/bytes.h"
-#include "runtime/platform/print.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
+#include <linux/sockios.h>
 #include <poll.h>
-#include <stddef.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/time.h>
 
-enum { SCANNED = 256, SCANNED_PRESERVED = 1024, BACKLOG = 4096, PORTS = 65536, FIRST_EPHEMERAL = 40000 };
-#define PREFIX "deadheat-"
+enum { BUFFER = 212992, KIND = SOCK_STREAM | SOCK_DGRAM | SOCK_SEQPACKET };
 
-/* An internet address without its host: all connections are local. */
-struct endpoint {
-    int family, port;
-};
+/* ---- making and closing ---- */
 
-static int option(long fd, int which)
+struct dh_socket *dh_socket_new(int domain, int type)
 {
-    int value = 0, size = sizeof value;
-    return dh_kernel_call(SYS_getsockopt, fd, SOL_SOCKET, which, (long)&value, (long)&size, 0) < 0 ? -1 : value;
+    struct dh_socket *s = dh_model_alloc(sizeof *s);
+    s->domain = domain;
+    s->type = type;
+    s->capacity = BUFFER;
+    s->own = (struct dh_socket_address){.at.any.sa_family = (sa_family_t)domain, .size = sizeof(sa_family_t)};
+    if (domain == AF_INET)
+        s->own.size = sizeof s->own.at.four;
+    if (domain == AF_INET6)
+        s->own.size = sizeof s->own.at.six;
+    return s;
 }
 
-static bool is_inet(long fd)
+struct dh_socket *dh_socket_of(long fd)
 {
-    int domain = option(fd, SO_DOMAIN);
-    return (domain == AF_INET || domain == AF_INET6) && option(fd, SO_TYPE) == SOCK_STREAM;
+    const struct dh_description *d = dh_description_of(fd);
+    return d && d->ops == &dh_socket_ops ? d->state : NULL;
 }
 
-static struct endpoint endpoint_of(const void *address, long size)
+static long no_socket(long fd)
 {
-    const struct sockaddr_in *four = address;
-    const struct sockaddr_in6 *six = address;
-    if (address && size >= (long)sizeof *four && four->sin_family == AF_INET)
-        return (struct endpoint){AF_INET, ntohs(four->sin_port)};
-    if (address && size >= (long)sizeof *six && six->sin6_family == AF_INET6)
-        return (struct endpoint){AF_INET6, ntohs(six->sin6_port)};
-    return (struct endpoint){0, -1};
+    return dh_description_of(fd) || dh_files_is_open(fd) ? -ENOTSOCK : -EBADF;
 }
 
-static struct endpoint bound_endpoint(long fd)
+/* Streams: both ends are one object; whoever uses names shares one. */
+static const void *object_of(const struct dh_socket *s)
 {
-    struct sockaddr_storage own;
-    int size = sizeof own;
-    if (dh_kernel_call(SYS_getsockname, fd, (long)&own, (long)&size, 0, 0, 0) < 0)
-        return (struct endpoint){0, -1};
-    return endpoint_of(&own, size);
+    return !s->peer || s->listens ? &dh_socket_names : s < s->peer ? (const void *)s : s->peer;
 }
 
-static bool listens(long fd)
+static void set_object(struct dh_socket *s)
 {
-    return option(fd, SO_ACCEPTCONN) == 1;
+    if (s->d)
+        s->d->object = object_of(s);
+}
+
+long dh_socket_open(struct dh_socket *s, unsigned flags)
+{
+    long fd = dh_description_open(&dh_socket_ops, s, O_RDWR | (flags & SOCK_NONBLOCK), flags & SOCK_CLOEXEC, &s->d);
+    if (fd < 0)
+        dh_socket_free(s);
+    else
+        set_object(s);
+    return fd;
+}
+
+void dh_socket_free(struct dh_socket *s)
+{
+    dh_byte_queue_release(&s->in);
+    dh_model_free(s, sizeof *s);
+}
+
+/* A peer that nobody accepted goes with it; one that is open sees the end. Its bytes on the way are lost to it only if
+ * it leaves unread ones itself. */
+void dh_socket_leave(struct dh_socket *s)
+{
+    dh_socket_forget_name(s);
+    while (s->waiting) {
+        struct dh_socket *w = s->waiting;
+        s->waiting = w->next;
+        dh_socket_leave(w);
+        dh_socket_free(w);
+    }
+    struct dh_socket *peer = s->peer;
+    if (!peer)
+        return;
+    peer->peer = s->peer = NULL;
+    peer->peer_closed = true;
+    if (s->in.n && dh_socket_is_stream(s))
+        peer->error = ECONNRESET;
+    dh_socket_input(peer);
+    dh_socket_output(peer);
+}
+
+static bool is_modelled(int domain, int type)
+{
+    int kind = type & KIND;
+    bool internet = domain == AF_INET || domain == AF_INET6;
+    return (domain == AF_UNIX && kind) || (internet && (kind == SOCK_STREAM || kind == SOCK_DGRAM));
+}
+
+static int kind_of(int type)
+{
+    return type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+long dh_socket_make(long number, const long a[6])
+{
+    if (!is_modelled((int)a[0], kind_of((int)a[1])))
+        return dh_syscalls_cannot(number);
+    dh_io_step_numbers(NULL, -1);
+    return dh_socket_open(dh_socket_new((int)a[0], kind_of((int)a[1])), (unsigned)a[1]);
+}
+
+void dh_socket_connected(struct dh_socket *a, struct dh_socket *b)
+{
+    a->peer = b;
+    b->peer = a;
+    a->connected = b->connected = true;
+    a->connecting = b->connecting = false;
+    set_object(a);
+    set_object(b);
+}
+
+long dh_socket_pair(long number, const long a[6])
+{
+    int *ends = (int *)a[3];
+    if ((int)a[0] != AF_UNIX)
+        return -EOPNOTSUPP;
+    if (!is_modelled((int)a[0], kind_of((int)a[1])))
+        return dh_syscalls_cannot(number);
+    dh_io_step_numbers(NULL, -1);
+    struct dh_socket *s[2];
+    for (unsigned i = 0; i < 2; i++) {
+        s[i] = dh_socket_new(AF_UNIX, kind_of((int)a[1]));
+        long fd = dh_socket_open(s[i], (unsigned)a[1]);
+        if (fd < 0) {
+            if (i)
+                dh_description_close(ends[0]);
+            return fd;
+        }
+        ends[i] = (int)fd;
+    }
+    dh_socket_connected(s[0], s[1]);
+    return 0;
 }
 
 /* ---- names ---- */
 
-static long name_of_endpoint(struct endpoint p, struct sockaddr_un *out)
+/* A step on names; then the socket again. */
+static struct dh_socket *step_on_names(long fd)
 {
-    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    dh_print_text(out->sun_path + 1, sizeof out->sun_path - 1, PREFIX "%d-%d-%d", (int)dh_process.pid, p.family,
-                  p.port);
-    return (long)(offsetof(struct sockaddr_un, sun_path) + 1 + dh_text_length(out->sun_path + 1));
+    struct dh_io io = {
+        .object = &dh_socket_names, .fd = (int)fd, .flags = DH_STEP_READS | DH_STEP_WRITES, .touch = DH_IO_CHANGES};
+    dh_io_step(&io);
+    return dh_socket_of(fd);
 }
 
-static const char *number_after(const char *at, int *out)
+static long end_step(long result)
 {
-    for (*out = 0; *at >= '0' && *at <= '9'; at++)
-        *out = *out * 10 + (*at - '0');
-    return *at == '-' ? at + 1 : at;
+    if (result < 0 && result != -EINPROGRESS)
+        dh_io_failed();
+    return result;
 }
 
-/* Of a name that name_of_endpoint made; port -1: it is none. */
-static struct endpoint endpoint_of_name(const struct sockaddr_un *name, int size)
+long dh_socket_bind(long number, const long a[6])
 {
-    struct endpoint p = {0, -1};
-    char text[sizeof name->sun_path + 1] = {0};
-    int n = size - (int)offsetof(struct sockaddr_un, sun_path) - 1, pid;
-    if (name->sun_family != AF_UNIX || n <= 0 || name->sun_path[0])
-        return p;
-    dh_bytes_copy(text, name->sun_path + 1, (size_t)n);
-    const char *at = dh_text_after(text, PREFIX);
-    if (at)
-        number_after(number_after(number_after(at, &pid), &p.family), &p.port);
-    return p;
+    (void)number;
+    struct dh_socket *s = step_on_names(a[0]);
+    if (!s)
+        return end_step(no_socket(a[0]));
+    struct dh_socket_address name = dh_socket_address_of((const void *)a[1], (int)a[2]);
+    return end_step(dh_socket_give_name(s, &name));
 }
 
-static struct endpoint get_endpoint(long number, long fd)
+void dh_socket_listens(struct dh_socket *s)
 {
-    struct sockaddr_un name;
-    int size = sizeof name;
-    if (dh_kernel_call(number, fd, (long)&name, (long)&size, 0, 0, 0) < 0)
-        return (struct endpoint){0, -1};
-    return endpoint_of_name(&name, size);
+    s->listens = true;
+    s->backlog = s->backlog ? s->backlog : 1;
+    set_object(s);
 }
 
-static bool is_replaced(long fd)
+/* An internet socket without a name gets one. */
+static void name_if_needed(struct dh_socket *s)
 {
-    return get_endpoint(SYS_getsockname, fd).port >= 0 || get_endpoint(SYS_getpeername, fd).port >= 0;
+    if (!s->named && s->domain != AF_UNIX)
+        dh_socket_give_name(s, &s->own);
 }
 
-/* ---- replacing ---- */
-
-static bool replace_by(long fd, long local)
+long dh_socket_listen(long number, const long a[6])
 {
-    long flags = dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0),
-         closing = dh_kernel_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0);
-    bool ok = local >= 0 && dh_files_preserve(fd) &&
-              dh_kernel_call(SYS_dup3, local, fd, closing & FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0) >= 0;
-    if (ok)
-        dh_kernel_call(SYS_fcntl, fd, F_SETFL, flags, 0, 0, 0);
-    if (local >= 0)
-        dh_kernel_call(SYS_close, local, 0, 0, 0, 0, 0);
-    return ok;
-}
-
-static long unix_socket(void)
-{
-    return dh_kernel_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, 0, 0, 0);
-}
-
-static bool listen_locally(long fd, struct endpoint p)
-{
-    struct sockaddr_un name;
-    long local = unix_socket(), size = name_of_endpoint(p, &name);
-    if (local >= 0 && (dh_kernel_call(SYS_bind, local, (long)&name, size, 0, 0, 0) < 0 ||
-                       dh_kernel_call(SYS_listen, local, BACKLOG, 0, 0, 0, 0) < 0)) {
-        dh_kernel_call(SYS_close, local, 0, 0, 0, 0, 0);
-        return false;
-    }
-    return replace_by(fd, local);
-}
-
-/* An epoll instance of the snapshot would still watch the socket that is replaced. */
-static bool has_old_epoll(void)
-{
-    char path[40], target[32];
-    for (int fd = 0; fd < SCANNED; fd++) {
-        dh_print_text(path, sizeof path, "/proc/self/fd/%d", fd);
-        long n = dh_kernel_call(SYS_readlink, (long)path, (long)target, sizeof target - 1, 0, 0, 0);
-        target[n > 0 ? n : 0] = 0;
-        if (dh_text_equal(target, "anon_inode:[eventpoll]") && !dh_files_is_new(fd))
-            return true;
-    }
-    return false;
-}
-
-bool dh_sockets_make_local(long fd)
-{
-    struct pollfd waiting = {(int)fd, POLLIN, 0};
-    struct timespec none = {0, 0};
-    struct endpoint p = bound_endpoint(fd);
-    if (p.port < 0 || !is_inet(fd) || !listens(fd) || has_old_epoll())
-        return false;
-    if (dh_kernel_call(SYS_ppoll, (long)&waiting, 1, (long)&none, 0, 8, 0) != 0)
-        return false;
-    return listen_locally(fd, p);
-}
-
-long dh_sockets_listen(long number, const long a[6])
-{
-    struct endpoint p = bound_endpoint(a[0]);
-    if (!dh_files_is_new((int)a[0]))
-        return dh_syscalls_cannot(number);
-    if (!is_inet(a[0]) || p.port < 0)
-        return dh_syscalls_pass_through(number, a);
-    return listen_locally(a[0], p) ? 0 : dh_syscalls_cannot(number);
+    (void)number;
+    struct dh_socket *s = step_on_names(a[0]);
+    if (!s)
+        return end_step(no_socket(a[0]));
+    if (s->type == SOCK_DGRAM || s->connected)
+        return end_step(s->connected ? -EINVAL : -EOPNOTSUPP);
+    if (!s->named && s->domain == AF_UNIX)
+        return end_step(-EINVAL);
+    name_if_needed(s);
+    s->backlog = a[1] < 0 || a[1] > 4096 ? 4096 : (uint32_t)a[1] + 1;
+    dh_socket_listens(s);
+    return 0;
 }
 
 /* ---- connecting ---- */
 
-/* A descriptor that listens at the port, of the snapshot or preserved; -1: none. */
-static long listener_at(int port, long from, long to)
+static void wait_at(struct dh_socket *listener, struct dh_socket *server)
 {
-    for (long fd = from; fd < to; fd++)
-        if (listens(fd) && is_inet(fd) && bound_endpoint(fd).port == port)
-            return fd;
-    return -1;
+    struct dh_socket **at = &listener->waiting;
+    while (*at)
+        at = &(*at)->next;
+    *at = server;
+    listener->n_waiting++;
+    listener->served = true;
+    dh_socket_input(listener);
 }
 
-static long connect_locally(long fd, int port)
+static void connect_to(struct dh_socket *client, struct dh_socket *listener)
 {
-    static const int families[] = {AF_INET, AF_INET6};
-    for (unsigned i = 0; i < 2; i++) {
-        struct sockaddr_un name;
-        long size = name_of_endpoint((struct endpoint){families[i], port}, &name), local = unix_socket();
-        if (local >= 0 && dh_kernel_call(SYS_connect, local, (long)&name, size, 0, 0, 0) == 0)
-            return replace_by(fd, local) ? 0 : -EMFILE;
-        if (local >= 0)
-            dh_kernel_call(SYS_close, local, 0, 0, 0, 0, 0);
-    }
-    return -ECONNREFUSED;
+    struct dh_socket *server = dh_socket_new(listener->domain, listener->type);
+    name_if_needed(client);
+    dh_socket_forget_name(client); /* its port is its own, but nobody connects to it */
+    server->own = listener->own;
+    server->other = client->own;
+    client->other = listener->own;
+    dh_socket_connected(client, server);
+    wait_at(listener, server);
+    dh_socket_output(client);
 }
 
-long dh_sockets_connect(long number, const long a[6])
+bool dh_socket_pending(struct dh_socket *client, const struct dh_socket_address *to)
 {
-    struct endpoint to = endpoint_of((const void *)a[1], (int)a[2]);
-    if (to.port >= 0 && is_inet(a[0])) {
-        long listener = listener_at(to.port, 0, SCANNED);
-        if (listener >= 0 && !dh_sockets_make_local(listener))
-            return dh_syscalls_cannot(number);
-        long result = connect_locally(a[0], to.port);
-        if (result == 0 || listener >= 0 || listener_at(to.port, SCANNED, SCANNED_PRESERVED) >= 0)
-            return result;
-    }
-    return dh_files_is_new((int)a[0]) ? dh_syscalls_pass_through(number, a) : dh_syscalls_cannot(number);
+    struct dh_socket *listener = dh_socket_find(client->type, true, to);
+    if (listener)
+        connect_to(client, listener);
+    return listener;
 }
 
-/* ---- addresses and options ---- */
-
-static void fill_address(struct endpoint p, long address, long size)
+static long connect_datagram(struct dh_socket *s, const struct dh_socket_address *to)
 {
-    struct sockaddr_in four = {AF_INET, htons((uint16_t)p.port), {htonl(INADDR_LOOPBACK)}, {0}};
-    struct sockaddr_in6 six = {
-        .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)p.port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    const void *from = p.family == AF_INET6 ? (const void *)&six : &four;
-    socklen_t whole = p.family == AF_INET6 ? sizeof six : sizeof four, *room = (socklen_t *)size;
-    if (!address || !room)
-        return;
-    dh_snapshot_unprotect((uintptr_t)address, *room);
-    dh_snapshot_unprotect((uintptr_t)room, sizeof *room);
-    dh_bytes_copy((void *)address, from, *room < whole ? *room : whole);
-    *room = whole;
-}
-
-/* For the end that has no port of its own. */
-static struct endpoint ephemeral(struct endpoint other, long fd)
-{
-    return (struct endpoint){other.family, (int)(FIRST_EPHEMERAL + fd) % PORTS};
-}
-
-long dh_sockets_getname(long number, const long a[6])
-{
-    struct endpoint own = get_endpoint(SYS_getsockname, a[0]), other = get_endpoint(SYS_getpeername, a[0]);
-    if (own.port < 0 && other.port < 0)
-        return dh_syscalls_pass_through(number, a);
-    bool peer = number == SYS_getpeername;
-    struct endpoint asked = peer ? other : own, known = peer ? own : other;
-    if (peer && listens(a[0]))
-        return -ENOTCONN;
-    fill_address(asked.port >= 0 ? asked : ephemeral(known, a[0]), a[1], a[2]);
+    bool off = to->at.any.sa_family == AF_UNSPEC;
+    if (!off && !dh_socket_is_local(to))
+        return dh_syscalls_cannot(SYS_connect);
+    if (s->domain == AF_UNIX && !off && !dh_socket_find(s->type, false, to))
+        return -ECONNREFUSED;
+    name_if_needed(s);
+    s->connected = !off;
+    s->other = off ? (struct dh_socket_address){.size = 0} : *to;
     return 0;
 }
 
-/* Options of the protocol make no difference to a schedule. */
-long dh_sockets_setsockopt(long number, const long a[6])
+static bool is_full(const struct dh_socket *listener)
 {
-    bool protocol = a[1] == IPPROTO_TCP || a[1] == IPPROTO_IP || a[1] == IPPROTO_IPV6;
-    return protocol && is_replaced(a[0]) ? 0 : dh_syscalls_pass_through(number, a);
+    return listener->n_waiting >= listener->backlog;
 }
 
-long dh_sockets_accept(long number, const long a[6])
+/* A connection over the internet is made later, if the caller does not wait. */
+static long connect_stream(struct dh_socket *s, const struct dh_socket_address *to)
 {
-    if (!dh_descriptors_replace(a[0]))
-        dh_syscalls_cannot(number);
-    struct endpoint own = get_endpoint(SYS_getsockname, a[0]);
-    bool ours = own.port >= 0;
-    long unnamed[6] = {a[0], ours ? 0 : a[1], ours ? 0 : a[2], number == SYS_accept4 ? a[3] : 0};
-    long fd = dh_files_log_new(dh_for_real_read(SYS_accept4, unnamed));
-    if (fd >= 0 && ours)
-        fill_address(ephemeral(own, fd), a[1], a[2]);
+    bool later = s->domain != AF_UNIX && s->d->flags & O_NONBLOCK;
+    if (s->connected)
+        return -EISCONN;
+    if (!dh_socket_is_local(to))
+        return dh_syscalls_cannot(SYS_connect);
+    struct dh_socket *listener = dh_socket_find(s->type, true, to);
+    if (listener && is_full(listener))
+        return -EAGAIN;
+    if (listener)
+        connect_to(s, listener);
+    else if (later) {
+        s->error = ECONNREFUSED;
+        dh_socket_output(s);
+    }
+    return later ? -EINPROGRESS : listener ? 0 : s->domain == AF_UNIX ? -ENOENT : -ECONNREFUSED;
+}
+
+/* A full listener makes it wait. */
+static uint32_t when_connectable(const struct dh_task *t)
+{
+    const struct dh_socket *s = dh_socket_of(t->io_args[0]);
+    struct dh_socket_address to = dh_socket_address_of((const void *)t->io_args[1], t->io_args[2]);
+    const struct dh_socket *listener = s ? dh_socket_find(s->type, true, &to) : NULL;
+    bool waits = listener && is_full(listener) && !(s->d->flags & O_NONBLOCK);
+    return dh_io_alternatives(t, !waits, DH_NEVER);
+}
+
+long dh_socket_connect(long number, const long a[6])
+{
+    struct dh_task *t = dh_engine_self();
+    struct dh_io io = {.object = &dh_socket_names,
+                       .fd = (int)a[0],
+                       .flags = DH_STEP_READS | DH_STEP_WRITES,
+                       .touch = DH_IO_CHANGES,
+                       .alternatives = when_connectable};
+    (void)number;
+    for (unsigned i = 0; i < 3; i++)
+        t->io_args[i] = a[i];
+    t->io_args[2] = (int)a[2];
+    dh_io_step(&io);
+    struct dh_socket *s = dh_socket_of(a[0]);
+    struct dh_socket_address to = dh_socket_address_of((const void *)a[1], (int)a[2]);
+    if (!s || !to.size)
+        return end_step(s ? -EINVAL : no_socket(a[0]));
+    return end_step(s->type == SOCK_DGRAM ? connect_datagram(s, &to) : connect_stream(s, &to));
+}
+
+/* ---- accepting ---- */
+
+static uint32_t when_acceptable(const struct dh_task *t)
+{
+    const struct dh_socket *s = dh_socket_of(t->io_args[0]);
+    bool ready = !s || !s->listens || s->waiting;
+    if (s && !(s->d->flags & O_NONBLOCK))
+        return dh_io_alternatives(t, ready, DH_NEVER);
+    dh_engine->actors[t->index].yields = !ready && dh_task_step(t)->occurrence;
+    return 1;
+}
+
+static bool listens_outside(const struct dh_task *t)
+{
+    return dh_description_waits_for_outside(dh_description_of(t->io_args[0]));
+}
+
+static long take_connection(struct dh_socket *s, unsigned flags, const long a[6])
+{
+    struct dh_socket *server = s->waiting;
+    struct dh_socket_address other = server->other;
+    s->waiting = server->next;
+    server->next = NULL;
+    s->n_waiting--;
+    long fd = dh_socket_open(server, flags);
+    if (fd >= 0 && server->peer)
+        set_object(server->peer);
+    if (fd >= 0)
+        dh_socket_tell_address(&other, (void *)a[1], (socklen_t *)a[2]);
     return fd;
+}
+
+long dh_socket_accept(long number, const long a[6])
+{
+    struct dh_io io = {.object = &dh_socket_names,
+                       .fd = (int)a[0],
+                       .flags = DH_STEP_READS | DH_STEP_WRITES,
+                       .touch = DH_IO_CHANGES | DH_IO_NUMBERS,
+                       .alternatives = when_acceptable,
+                       .outside = listens_outside};
+    for (;;) {
+        dh_engine_self()->io_args[0] = a[0];
+        dh_io_step(&io);
+        struct dh_socket *s = dh_socket_of(a[0]);
+        if (!s || !s->listens)
+            return end_step(s ? -EINVAL : no_socket(a[0]));
+        if (s->waiting)
+            return take_connection(s, number == SYS_accept4 ? (unsigned)a[3] : 0, a);
+        dh_io_failed();
+        if (s->d->flags & O_NONBLOCK)
+            return -EAGAIN;
+        if (dh_io_was_interrupted())
+            return -EINTR;
+    }
+}
+
+/* ---- both ends ---- */
+
+static void stop_reading(struct dh_socket *s)
+{
+    if (!s)
+        return;
+    s->no_reading = true;
+    dh_socket_input(s);
+}
+
+static void stop_writing(struct dh_socket *s)
+{
+    if (!s)
+        return;
+    s->no_writing = true;
+    dh_socket_output(s);
+}
+
+/* A listener that is shut down wakes who accepts. */
+long dh_socket_shutdown(long number, const long a[6])
+{
+    (void)number;
+    const struct dh_description *d = dh_description_of(a[0]);
+    if (d)
+        dh_io_step_on(d->object, (int)a[0], true);
+    struct dh_socket *s = dh_socket_of(a[0]);
+    if (!s)
+        return end_step(no_socket(a[0]));
+    if (s->listens && a[1] != SHUT_WR) {
+        s->listens = false;
+        dh_socket_input(s);
+        return 0;
+    }
+    if (!s->connected)
+        return end_step(-ENOTCONN);
+    if (a[1] != SHUT_WR) {
+        stop_reading(s);
+        if (s->domain == AF_UNIX)
+            stop_writing(s->peer);
+    }
+    if (a[1] != SHUT_RD) {
+        stop_writing(s);
+        stop_reading(s->peer);
+    }
+    return 0;
+}
+
+long dh_socket_name(long number, const long a[6])
+{
+    struct dh_socket *s = dh_socket_of(a[0]);
+    if (!s)
+        return no_socket(a[0]);
+    if (number == SYS_getpeername && !s->connected)
+        return -ENOTCONN;
+    struct dh_socket_address unnamed = {.at.any.sa_family = (sa_family_t)s->domain, .size = sizeof(sa_family_t)};
+    const struct dh_socket_address *asked = number == SYS_getsockname ? &s->own : s->other.size ? &s->other : &unnamed;
+    dh_socket_tell_address(asked, (void *)a[1], (socklen_t *)a[2]);
+    return 0;
+}
+
+/* ---- options ---- */
+
+static int option_value(struct dh_socket *s, long which)
+{
+    int error = s->error;
+    switch (which) {
+    case SO_ERROR:
+        s->error = 0;
+        return error;
+    case SO_TYPE:
+        return s->type;
+    case SO_DOMAIN:
+        return s->domain;
+    case SO_ACCEPTCONN:
+        return s->listens;
+    case SO_PROTOCOL:
+        return s->domain == AF_UNIX ? 0 : s->type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
+    case SO_SNDBUF:
+    case SO_RCVBUF:
+        return BUFFER;
+    default:
+        return 0;
+    }
+}
+
+long dh_socket_get_option(long number, const long a[6])
+{
+    (void)number;
+    const struct dh_description *d = dh_description_of(a[0]);
+    if (d)
+        dh_io_step_on(d->object, (int)a[0], a[2] == SO_ERROR);
+    struct dh_socket *s = dh_socket_of(a[0]);
+    if (!s)
+        return no_socket(a[0]);
+    int value = a[1] == SOL_SOCKET ? option_value(s, a[2]) : 0;
+    socklen_t *size = (socklen_t *)a[4];
+    *size = *size < sizeof value ? *size : sizeof value;
+    dh_bytes_copy((void *)a[3], &value, *size);
+    return 0;
+}
+
+/* Options make no difference to a schedule, but for timeouts and shared ports. */
+long dh_socket_set_option(long number, const long a[6])
+{
+    (void)number;
+    struct dh_socket *s = dh_socket_of(a[0]);
+    if (!s)
+        return no_socket(a[0]);
+    if (a[1] != SOL_SOCKET)
+        return 0;
+    if (a[2] == SO_REUSEPORT)
+        s->reuses_port = *(const int *)a[3];
+    if (a[2] == SO_RCVTIMEO || a[2] == SO_SNDTIMEO) {
+        const struct timeval *v = (const struct timeval *)a[3];
+        uint64_t ns = (uint64_t)v->tv_sec * 1000000000u + (uint64_t)v->tv_usec * 1000u;
+        *(a[2] == SO_RCVTIMEO ? &s->d->receive_timeout_ns : &s->d->send_timeout_ns) = ns;
+    }
+    return 0;
+}
+
+/* ---- many messages ---- */
+
+static long move_many(const long a[6], bool writes)
+{
+    struct mmsghdr *m = (struct mmsghdr *)a[1];
+    long n = 0;
+    for (; n < (long)(unsigned)a[2]; n++) {
+        long flags = n && !writes && a[3] & MSG_WAITFORONE ? a[3] | MSG_DONTWAIT : a[3];
+        const long one[6] = {a[0], (long)&m[n].msg_hdr, flags & ~MSG_WAITFORONE};
+        long result = writes ? dh_descriptor_write(SYS_sendmsg, one) : dh_descriptor_read(SYS_recvmsg, one);
+        if (result < 0)
+            return n ? n : result;
+        m[n].msg_len = (unsigned)result;
+    }
+    return n;
+}
+
+long dh_socket_send_many(long number, const long a[6])
+{
+    (void)number;
+    return move_many(a, true);
+}
+
+long dh_socket_receive_many(long number, const long a[6])
+{
+    (void)number;
+    return move_many(a, false);
+}
+
+/* ---- at the snapshot ---- */
+
+struct dh_socket *dh_socket_take_over(long fd, int domain, int type, unsigned flags)
+{
+    struct dh_socket *s = dh_socket_new(domain, type);
+    s->d = dh_description_take_over(fd, &dh_socket_ops, s, flags);
+    set_object(s);
+    return s;
+}
+
+void dh_socket_named(struct dh_socket *s, const struct dh_socket_address *own, const struct dh_socket_address *peer)
+{
+    if (own)
+        dh_socket_give_name(s, own);
+    if (peer)
+        s->other = *peer;
+}
+
+/* A datagram has a header: only bytes of streams are taken over. */
+void dh_socket_fill(struct dh_socket *s, const void *from, size_t n)
+{
+    dh_byte_queue_put_raw(&s->in, from, n);
 }

@@ -1,19 +1,48 @@
-/* System calls on sockets: connections within the process. Layer: runtime. Internet sockets leave state that cannot be
- * undone (ports in use, TIME_WAIT), so in a schedule listeners and connections to them are replaced by Unix sockets
- * whose name holds the port. Serial threads use the real ones. */
+/* Sockets within the process: pairs, streams over loopback and Unix names, datagrams. Layer: runtime. A listener that
+ * somebody outside could connect to is one here, too, but nobody does. Functions with the arguments of a system call
+ * are rows of syscalls.def. */
 #ifndef DH_RUNTIME_ENGINE_SYSTEM_SOCKET_H
 #define DH_RUNTIME_ENGINE_SYSTEM_SOCKET_H
 
-#include "runtime/engine/engine.h"
+#include "runtime/engine/system/description.h"
 
-/* Replaces a listening socket of the snapshot by a Unix socket; false: not a listener, or already in use. */
-bool dh_sockets_make_local(long fd);
+#include <netinet/in.h>
+#include <sys/un.h>
 
-/* Each makes the system call of that name and returns what the kernel would. */
-long dh_sockets_listen(long number, const long a[6]);
-long dh_sockets_connect(long number, const long a[6]);
-long dh_sockets_accept(long number, const long a[6]);
-long dh_sockets_getname(long number, const long a[6]);
-long dh_sockets_setsockopt(long number, const long a[6]);
+union dh_socket_name {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    struct sockaddr_un path;
+};
+
+struct dh_socket_address {
+    union dh_socket_name at;
+    socklen_t size; /* 0: none */
+};
+
+long dh_socket_make(long number, const long a[6]);
+long dh_socket_pair(long number, const long a[6]);
+long dh_socket_bind(long number, const long a[6]);
+long dh_socket_listen(long number, const long a[6]);
+long dh_socket_connect(long number, const long a[6]);
+long dh_socket_accept(long number, const long a[6]);
+long dh_socket_shutdown(long number, const long a[6]);
+long dh_socket_name(long number, const long a[6]);
+long dh_socket_get_option(long number, const long a[6]);
+long dh_socket_set_option(long number, const long a[6]);
+/* sendmmsg and recvmmsg. */
+long dh_socket_send_many(long number, const long a[6]);
+long dh_socket_receive_many(long number, const long a[6]);
+
+/* ---- at the snapshot ---- */
+
+struct dh_socket *dh_socket_take_over(long fd, int domain, int type, unsigned flags);
+void dh_socket_named(struct dh_socket *s, const struct dh_socket_address *own, const struct dh_socket_address *peer);
+void dh_socket_listens(struct dh_socket *s);
+void dh_socket_connected(struct dh_socket *a, struct dh_socket *b);
+void dh_socket_fill(struct dh_socket *s, const void *from, size_t n);
+/* Waits at the listener of that name to be accepted; false: there is none. */
+bool dh_socket_pending(struct dh_socket *client, const struct dh_socket_address *to);
 
 #endif

@@ -18,6 +18,7 @@ enum {
     SPACING = 32,           /* steps between two expirations of a periodic one */
     IDLE_MOST = 256,        /* expirations in a schedule because nothing else could happen */
     GRACE_SECONDS = 10,     /* by which a deadly one is late, since schedules are slow */
+    FAR_SECONDS = 60,       /* so far ahead none expires as long as anything else can happen */
     FIRST_NUMBER = 1 << 20, /* above those of the kernel */
     ANY_TASK = UINT32_MAX,
 };
@@ -156,6 +157,8 @@ static bool may_expire(const struct timer *t)
         return false;
     if (is_deadly(t))
         return timers.hurries && is_anybody_waiting();
+    if (t->expiry > dh_engine->now_ns + FAR_SECONDS * SECOND)
+        return timers.hurries;
     return timers.hurries || !t->interval || !t->fired || dh_engine->depth - t->fired > SPACING;
 }
 
@@ -296,7 +299,6 @@ static struct timer *interval_timer(long which)
 
 static void set(struct timer *t, uint64_t from_now, uint64_t interval)
 {
-    before_setting(t);
     if (from_now)
         arm(t, dh_engine->now_ns + from_now, interval);
     else
@@ -306,8 +308,9 @@ static void set(struct timer *t, uint64_t from_now, uint64_t interval)
 long dh_timers_alarm(long number, const long a[6])
 {
     struct timer *t = interval_timer(ITIMER_REAL);
-    uint64_t left = time_left(t);
     (void)number;
+    before_setting(t);
+    uint64_t left = time_left(t);
     set(t, (unsigned)a[0] * SECOND, 0);
     return (long)((left + SECOND / 2) / SECOND ? (left + SECOND / 2) / SECOND : left > 0);
 }
@@ -323,6 +326,7 @@ long dh_timers_setitimer(long number, const long a[6])
     if (a[0] < 0 || a[0] >= INTERVAL_TIMERS)
         return -EINVAL;
     struct timer *t = interval_timer(a[0]);
+    before_setting(t);
     struct itimerval none = {0}, before = value_of(t), wanted = a[1] ? *(const struct itimerval *)a[1] : none;
     set(t, of_timeval(&wanted.it_value), of_timeval(&wanted.it_interval));
     if (a[2])
@@ -388,6 +392,7 @@ long dh_timers_settime(long number, const long a[6])
     (void)number;
     if (!t || !wanted || !dh_timespec_is_valid(&wanted->it_value) || !dh_timespec_is_valid(&wanted->it_interval))
         return -EINVAL;
+    before_setting(t);
     struct itimerspec before = spec_of(t);
     uint64_t value = of_timespec(&wanted->it_value), now = dh_engine->now_ns;
     if (value && a[1] & TIMER_ABSTIME) {

@@ -26,12 +26,16 @@ static void *worker(void *arg)
 int main(void)
 {
     struct sigaction a = {.sa_handler = on_alarm};
+    sigset_t blocked, before;
     sigaction(SIGALRM, &a, NULL);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
     buffer = malloc(16);
     pthread_t t = start(worker, 0);
     alarm(1);
     while (!is_stopped)
-        pause();
+        sigsuspend(&before);
 #ifdef FIXED
     finish(t);
     free(buffer);

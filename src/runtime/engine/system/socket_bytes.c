@@ -1,0 +1,227 @@
+/* Sockets: bytes and datagrams that come and go. */
+#include "runtime/engine/system/descriptor.h"
+#include "runtime/engine/system/socket_internal.h"
+#include "runtime/engine/system/syscalls.h"
+#include "runtime/platform/raw_syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+
+/* Before each datagram in the queue. */
+struct header {
+    uint32_t size;
+    struct dh_socket_address from;
+};
+
+static struct dh_socket *socket_of(const struct dh_description *d)
+{
+    return d->state;
+}
+
+static int take_error(struct dh_socket *s)
+{
+    int error = s->error;
+    s->error = 0;
+    return error;
+}
+
+static bool is_at_end(const struct dh_socket *s)
+{
+    return s->no_reading || s->peer_closed;
+}
+
+/* ---- receiving ---- */
+
+static void tell_sender(const struct dh_transfer *t, const struct dh_socket_address *from)
+{
+    if (!t->message)
+        return;
+    t->message->msg_controllen = 0;
+    t->message->msg_flags = 0;
+    if (t->message->msg_name)
+        dh_socket_tell_address(from, t->message->msg_name, &t->message->msg_namelen);
+    else
+        t->message->msg_namelen = 0;
+}
+
+static long receive_bytes(struct dh_socket *s, const struct dh_transfer *t)
+{
+    static const struct dh_socket_address nobody;
+    size_t left = t->size - t->done, n = s->in.n < left ? s->in.n : left;
+    tell_sender(t, &nobody);
+    dh_byte_queue_peek(&s->in, 0, t, t->done, n);
+    if (!(t->flags & MSG_PEEK)) {
+        dh_byte_queue_drop(&s->in, n);
+        dh_socket_output(s->peer);
+    }
+    return (long)n;
+}
+
+static long receive_datagram(struct dh_socket *s, const struct dh_transfer *t)
+{
+    struct header h;
+    dh_byte_queue_peek_raw(&s->in, 0, &h, sizeof h);
+    size_t n = h.size < t->size ? h.size : t->size;
+    tell_sender(t, &h.from);
+    dh_byte_queue_peek(&s->in, sizeof h, t, 0, n);
+    if (t->message && n < h.size)
+        t->message->msg_flags = MSG_TRUNC;
+    if (!(t->flags & MSG_PEEK)) {
+        dh_byte_queue_drop(&s->in, sizeof h + h.size);
+        dh_socket_output(s->peer);
+    }
+    return (long)(t->flags & MSG_TRUNC ? h.size : n);
+}
+
+static long receive(struct dh_description *d, const struct dh_transfer *t)
+{
+    struct dh_socket *s = socket_of(d);
+    if (t->flags & MSG_OOB)
+        return -EINVAL;
+    if (s->in.n)
+        return dh_socket_is_stream(s) ? receive_bytes(s, t) : receive_datagram(s, t);
+    if (s->error)
+        return -take_error(s);
+    if (is_at_end(s))
+        return 0;
+    if (s->type != SOCK_DGRAM && !s->connected)
+        return s->domain == AF_UNIX && s->type == SOCK_STREAM ? -EINVAL : -ENOTCONN;
+    return -EAGAIN;
+}
+
+/* ---- sending ---- */
+
+static bool has_room(const struct dh_socket *to, size_t size)
+{
+    if (dh_socket_is_stream(to))
+        return to->in.n < to->capacity;
+    return to->in.n == 0 || to->in.n + size + sizeof(struct header) <= to->capacity;
+}
+
+static void refuse_rights(const struct dh_transfer *t)
+{
+    if (t->message && t->message->msg_controllen)
+        dh_engine_cannot("descriptors sent over a socket at place %u", dh_engine_self()->last_place);
+}
+
+static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
+{
+    struct dh_socket *to = s->peer;
+    size_t left = t->size - t->done;
+    if (!s->connected && !s->peer_closed)
+        return -ENOTCONN;
+    if (!to || s->no_writing)
+        return -EPIPE;
+    if (!has_room(to, left))
+        return -EAGAIN;
+    size_t room = to->capacity - to->in.n, n = room < left ? room : left;
+    dh_byte_queue_put(&to->in, t, t->done, n);
+    dh_socket_input(to);
+    return (long)n;
+}
+
+/* NULL: nobody has that name. */
+static struct dh_socket *receiver_of(const struct dh_socket *s, const struct dh_transfer *t)
+{
+    bool names = t->message && t->message->msg_name && s->type == SOCK_DGRAM;
+    if (!names && (s->peer || s->peer_closed || !s->other.size))
+        return s->peer;
+    struct dh_socket_address to =
+        names ? dh_socket_address_of(t->message->msg_name, t->message->msg_namelen) : s->other;
+    if (!dh_socket_is_local(&to))
+        dh_syscalls_cannot(SYS_sendto);
+    return dh_socket_find(s->type, false, &to);
+}
+
+static long nobody_receives(const struct dh_socket *s, const struct dh_transfer *t)
+{
+    bool names = t->message && t->message->msg_name;
+    if (s->peer_closed)
+        return s->type == SOCK_SEQPACKET ? -EPIPE : -ECONNREFUSED;
+    if (!names && !s->connected)
+        return s->type == SOCK_SEQPACKET ? -ENOTCONN : -EDESTADDRREQ;
+    return s->domain == AF_UNIX ? -ECONNREFUSED : (long)t->size; /* lost on its way */
+}
+
+static long send_datagram(struct dh_socket *s, const struct dh_transfer *t)
+{
+    struct header h = {(uint32_t)t->size, s->own};
+    struct dh_socket *to = receiver_of(s, t);
+    if (s->no_writing)
+        return -EPIPE;
+    if (!to)
+        return nobody_receives(s, t);
+    if (t->size + sizeof h > to->capacity)
+        return -EMSGSIZE;
+    if (!has_room(to, t->size))
+        return s->domain == AF_UNIX ? -EAGAIN : (long)t->size;
+    dh_byte_queue_put_raw(&to->in, &h, sizeof h);
+    dh_byte_queue_put(&to->in, t, 0, t->size);
+    dh_socket_input(to);
+    return (long)t->size;
+}
+
+static long transmit(struct dh_description *d, const struct dh_transfer *t)
+{
+    struct dh_socket *s = socket_of(d);
+    refuse_rights(t);
+    if (s->error)
+        return -take_error(s);
+    return dh_socket_is_stream(s) ? send_bytes(s, t) : send_datagram(s, t);
+}
+
+/* ---- readiness ---- */
+
+static uint32_t poll_socket(const struct dh_description *d, size_t size)
+{
+    const struct dh_socket *s = socket_of(d);
+    if (s->listens)
+        return s->waiting ? POLLIN | POLLRDNORM : 0;
+    uint32_t events = (s->in.n || is_at_end(s) ? POLLIN | POLLRDNORM : 0) | (s->error ? POLLERR : 0);
+    if (is_at_end(s))
+        events |= POLLRDHUP;
+    if (s->type == SOCK_DGRAM ? !s->peer || has_room(s->peer, size)
+                              : s->error || s->peer_closed || (s->peer && has_room(s->peer, size)))
+        events |= POLLOUT | POLLWRNORM;
+    bool hung = s->type != SOCK_DGRAM && (s->peer_closed || (s->no_reading && s->no_writing));
+    bool never = s->type != SOCK_DGRAM && !s->connected && !s->connecting;
+    return events | (hung || never ? POLLHUP : 0) | (never ? POLLOUT : 0);
+}
+
+/* A listener that nobody here connects to is for others. */
+static bool waits_for_outside(const struct dh_description *d)
+{
+    const struct dh_socket *s = socket_of(d);
+    return s->listens && !s->served;
+}
+
+static void release(struct dh_description *d)
+{
+    struct dh_socket *s = socket_of(d);
+    s->d = NULL;
+    dh_socket_leave(s);
+    dh_socket_free(s);
+}
+
+static long control(struct dh_description *d, unsigned long request, long argument)
+{
+    const struct dh_socket *s = socket_of(d);
+    struct header h = {.size = 0};
+    if (request != FIONREAD && request != SIOCOUTQ)
+        return request < 2048 ? -EINVAL : -ENOTTY;
+    if (!dh_socket_is_stream(s) && s->in.n)
+        dh_byte_queue_peek_raw(&s->in, 0, &h, sizeof h);
+    *(int *)argument = request == SIOCOUTQ ? 0 : dh_socket_is_stream(s) ? (int)s->in.n : (int)h.size;
+    return 0;
+}
+
+const struct dh_description_ops dh_socket_ops = {.name = "socket",
+                                                 .read = receive,
+                                                 .write = transmit,
+                                                 .poll = poll_socket,
+                                                 .waits_for_outside = waits_for_outside,
+                                                 .release = release,
+                                                 .control = control};
