@@ -28,6 +28,7 @@ struct dh_check {
     uint64_t schedules;             /* of each search at most, and each goal is searched for once; 0: no limit */
     bool only_run;                  /* one run, and nothing else */
     bool heals, reports_all;
+    bool is_part;      /* of a script: its first run is as quiet as the others */
     bool keeps_stdout; /* the program writes to standard error: standard output is for the document of the command */
     long long since;   /* ours are the runs of the store after this one */
     struct dh_check_input input;

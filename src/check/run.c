@@ -48,6 +48,7 @@ static void launch(const struct dh_check_run *r, struct dh_focus *focus, const c
                           .db = r->c->db,
                           .suppressions = r->c->suppressions,
                           .focus = focus,
+                          .starts_others = !r->c->is_searchable,
                           .argv = r->c->argv};
     struct dh_import stored = {0};
     struct dh_err err = {0};
@@ -58,7 +59,7 @@ static void launch(const struct dh_check_run *r, struct dh_focus *focus, const c
 
 static void set_streams(const struct dh_check_run *r)
 {
-    if (!r->is_first) {
+    if (!r->is_first || r->c->is_part) {
         be_quiet(r->c);
         return;
     }

@@ -1,9 +1,11 @@
 /* deadheat check: build if needed, the whole chain (check/chain.h), the table of its findings (check_table.c). */
 #include "base/str.h"
 #include "check/chain.h"
+#include "cmd/check_script.h"
 #include "cmd/check_table.h"
 #include "cmd/command.h"
 #include "cmd/run_options.h"
+#include "cmd/subjects.h"
 #include "cmd/terminal.h"
 #include "host/file.h"
 #include "host/process.h"
@@ -38,6 +40,7 @@ static const char *compiler_of(const char *name)
 }
 
 struct task {
+    const struct dh_parsed *parsed;
     struct dh_check check;
     const char *input; /* file, or NULL */
     char **sources;    /* none: argv is a program */
@@ -158,7 +161,9 @@ static int report(struct task *t)
     bool seen = is_seen(&found), died = WIFSIGNALED(c->status) && !c->status_is_ours;
     fflush(stdout);
     print_status(c, found.at.n);
-    if (t->format->is_prose)
+    if (c->is_part)
+        dh_check_line_print(c, &found);
+    else if (t->format->is_prose)
         dh_check_table_print(c, &found, t->suspected);
     else
         print_document(t->format, &found);
@@ -250,8 +255,8 @@ static int check_program(struct task *t)
     dh_stage_watch_signals();
     static const int codes[] = {
         [DH_STAGE_DONE] = DH_EXIT_OK, [DH_STAGE_USAGE] = DH_EXIT_USAGE, [DH_STAGE_FAILED] = DH_EXIT_FAILURE};
-    int code = codes[dh_check_chain(c)];
-    code = code == DH_EXIT_OK ? report(t) : code;
+    int code = c->is_searchable ? codes[dh_check_chain(c)] : dh_check_script(c, t->parsed, t->format, t->suspected);
+    code = c->is_searchable && code == DH_EXIT_OK ? report(t) : code;
     dh_stage_state_free(c->state);
     return code;
 }
@@ -342,7 +347,8 @@ static int run_check(const struct dh_command *self, int argc, char **argv)
     struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
     if (!p)
         return DH_EXIT_USAGE;
-    struct task t = {.check.input.descriptor = -1};
+    struct task t = {.parsed = p, .check.input.descriptor = -1, .check.is_part = getenv(DH_PART_VARIABLE)};
+    unsetenv(DH_PART_VARIABLE);
     char **operands;
     int n = dh_operands(p, &operands), code = DH_EXIT_OK;
     if (!done)

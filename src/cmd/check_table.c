@@ -196,16 +196,50 @@ static void widen(const row_vec *rows, int widths[COLUMNS])
     }
 }
 
-static void print_rows(const struct dh_check *c, const row_vec *rows)
+/* What is printed: of one program, or of those that a script started. */
+struct table {
+    const struct dh_check *c;
+    const struct dh_found *found;
+    const struct dh_check_part *parts;
+    size_t n_parts;
+    bool suspected;
+};
+
+/* NULL: it is of none of them. */
+static const struct dh_check_part *part_of(const struct table *t, const struct dh_finding *f)
+{
+    for (size_t i = 0; i < t->n_parts; i++)
+        if (strcmp(t->parts[i].check.program, f->program) == 0)
+            return &t->parts[i];
+    return NULL;
+}
+
+static char *next_in_part(const struct table *t, const struct dh_check_part *p, const struct dh_finding *f)
+{
+    char *next = next_of(p ? &p->check : t->c, f);
+    if (!p || !p->folder)
+        return next;
+    struct dh_str s = {0};
+    dh_str_add(&s, "(cd ");
+    add_word(&s, p->folder);
+    dh_str_addf(&s, " && %s)", next);
+    free(next);
+    return dh_str_take(&s);
+}
+
+static void print_rows(const struct table *t, const row_vec *rows)
 {
     int widths[COLUMNS];
     widen(rows, widths);
     print_cells(heads, widths, "next");
     for (size_t i = 0; i < rows->n; i++) {
-        char *cells[COLUMNS], *next = next_of(c, rows->at[i].f);
+        const struct dh_check_part *part = part_of(t, rows->at[i].f);
+        char *cells[COLUMNS], *next = next_in_part(t, part, rows->at[i].f);
         cells_of(rows->at[i].f, cells);
         print_cells((const char *const *)cells, widths, next);
         print_places(rows->at[i].f);
+        if (part)
+            printf("          of %s\n", part->words);
         if (rows->at[i].more)
             printf("          and %zu more on it\n", rows->at[i].more);
         for (int k = 0; k < COLUMNS; k++)
@@ -272,27 +306,66 @@ static void print_suspicions(const struct dh_check *c, const struct dh_found *fo
 
 static void print_effort(const struct dh_check *c)
 {
-    printf("deadheat: nothing found in %u run%s", c->runs, c->runs == 1 ? "" : "s");
+    printf("nothing found in %u run%s", c->runs, c->runs == 1 ? "" : "s");
     if (c->state->schedules)
         printf(" and %llu schedules%s", (unsigned long long)c->state->schedules,
                c->state->exhausted ? ", which are all there are with this input" : "");
     printf("\n");
 }
 
-void dh_check_table_print(const struct dh_check *c, const struct dh_found *found, bool suspected)
+static void print_parts(const struct table *t)
+{
+    int widest = 0;
+    for (size_t i = 0; i < t->n_parts; i++)
+        widest = (int)strlen(t->parts[i].words) > widest ? (int)strlen(t->parts[i].words) : widest;
+    for (size_t i = 0; i < t->n_parts; i++)
+        printf("%-*s  %s\n", widest < 60 ? widest : 60, t->parts[i].words, t->parts[i].result);
+}
+
+static void print_table(const struct table *t)
 {
     row_vec rows = {0};
-    gather(found, suspected, &rows);
+    gather(t->found, t->suspected, &rows);
+    print_parts(t);
     if (rows.n) {
         struct dh_str report = {0};
-        print_rows(c, &rows);
-        print_levels(found, suspected);
-        add_report(&report, c, rows.at[0].f);
+        if (t->n_parts)
+            printf("\n");
+        print_rows(t, &rows);
+        print_levels(t->found, t->suspected);
+        add_report(&report, t->c, rows.at[0].f);
         printf(". Stacks, locks and values: %s\n", report.at);
         dh_str_release(&report);
+    } else if (!t->n_parts) {
+        printf("deadheat: ");
+        print_effort(t->c);
+    }
+    if (!t->suspected)
+        print_suspicions(t->c, t->found, &rows);
+    dh_vec_release(&rows);
+}
+
+void dh_check_table_print(const struct dh_check *c, const struct dh_found *found, bool suspected)
+{
+    print_table(&(struct table){.c = c, .found = found, .suspected = suspected});
+}
+
+void dh_check_table_print_parts(const struct dh_check *c, const struct dh_found *found, bool suspected,
+                                const struct dh_check_part *parts, size_t n)
+{
+    print_table(&(struct table){c, found, parts, n, suspected});
+}
+
+void dh_check_line_print(const struct dh_check *c, const struct dh_found *found)
+{
+    row_vec rows = {0};
+    gather(found, false, &rows);
+    if (c->state->cannot[0])
+        printf("not searched: %s\n", c->state->cannot);
+    else if (rows.n) {
+        print_levels(found, false);
+        printf("\n");
     } else
         print_effort(c);
-    if (!suspected)
-        print_suspicions(c, found, &rows);
     dh_vec_release(&rows);
 }

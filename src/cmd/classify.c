@@ -4,6 +4,7 @@
 #include "classify/oracle.h"
 #include "cmd/classify_print.h"
 #include "cmd/run_options.h"
+#include "cmd/subjects.h"
 #include "cmd/terminal.h"
 #include "launch/open_subject.h"
 
@@ -243,9 +244,17 @@ static int classify_with(const struct dh_parsed *parsed)
     return code;
 }
 
+static int classify_operands(const struct dh_parsed *parsed)
+{
+    char **argv;
+    if (dh_operands(parsed, &argv) && dh_is_script(argv[0]))
+        return dh_command_on_subjects(parsed, &dh_command_classify);
+    return classify_with(parsed);
+}
+
 static int run_classify(const struct dh_command *self, int argc, char **argv)
 {
-    return dh_command_on_options(self, argc, argv, classify_with);
+    return dh_command_on_options(self, argc, argv, classify_operands);
 }
 
 static const struct dh_option options[] = {

@@ -42,6 +42,9 @@ const char *dh_option_get(const struct dh_parsed *p, const char *name); /* value
 bool dh_option_given(const struct dh_parsed *p, const char *name);
 /* The number that the option has, if it has a value; another value prints a line and answers false. */
 bool dh_option_number(const struct dh_parsed *p, const char *name, uint64_t least, uint64_t most, uint64_t *out);
+/* The options as they were given, without those that `but` names (ends with NULL), files made absolute. */
+struct dh_argv;
+void dh_options_repeat(const struct dh_parsed *p, const char *const *but, struct dh_argv *out);
 /* Operands, also those after "--"; ends with NULL, as exec wants it. */
 int dh_operands(const struct dh_parsed *p, char ***operands);
 

@@ -3,6 +3,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "host/file.h"
+#include "host/process.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -187,6 +189,36 @@ bool dh_option_number(const struct dh_parsed *p, const char *name, uint64_t leas
     dh_notice("%s: %s%s=%s: expected a number from %llu to %llu", p->command->name, name[0] == '-' ? "" : "--", name,
               text, (unsigned long long)least, (unsigned long long)most);
     return false;
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+static bool is_path(const struct dh_option *o)
+{
+    static const char *const paths[] = {"FILE", "FOLDER", "POLICY", NULL};
+    return o->type == DH_OPTION_STRING && is_among(o->value, paths);
+}
+
+void dh_options_repeat(const struct dh_parsed *p, const char *const *but, struct dh_argv *out)
+{
+    for (size_t i = 0; i < p->given.n; i++) {
+        const struct dh_option *o = p->given.at[i].option;
+        if (is_among(o->name, but))
+            continue;
+        char *value = o->type == DH_OPTION_FLAG ? NULL
+                      : is_path(o)              ? dh_path_absolute(p->given.at[i].value)
+                                                : dh_strdup(p->given.at[i].value);
+        if (o->name[0] == '-')
+            dh_argv_addf(out, "%s%s", o->name, value ? value : "");
+        else
+            dh_argv_addf(out, "--%s%s%s", o->name, value ? "=" : "", value ? value : "");
+        free(value);
+    }
 }
 
 int dh_operands(const struct dh_parsed *p, char ***operands)

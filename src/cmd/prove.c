@@ -4,6 +4,7 @@
 #include "classify/trial.h"
 #include "cmd/campaign_progress.h"
 #include "cmd/run_options.h"
+#include "cmd/subjects.h"
 #include "cmd/terminal.h"
 #include "host/file.h"
 #include "launch/open_subject.h"
@@ -362,9 +363,17 @@ static int prove_with(const struct dh_parsed *parsed)
     return code;
 }
 
+static int prove_operands(const struct dh_parsed *parsed)
+{
+    char **argv;
+    if (dh_operands(parsed, &argv) && dh_is_script(argv[0]))
+        return dh_command_on_subjects(parsed, &dh_command_prove);
+    return prove_with(parsed);
+}
+
 static int run_prove(const struct dh_command *self, int argc, char **argv)
 {
-    return dh_command_on_options(self, argc, argv, prove_with);
+    return dh_command_on_options(self, argc, argv, prove_operands);
 }
 
 static const struct dh_option options[] = {

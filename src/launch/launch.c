@@ -84,6 +84,16 @@ static bool is_elf(const char *path)
     return elf;
 }
 
+bool dh_launch_is_binary(const char *file)
+{
+    return is_elf(file);
+}
+
+bool dh_launch_is_ours(const char *file)
+{
+    return is_elf(file) && dh_container_present(file);
+}
+
 static void note_instrumented(void *arg, const char *name, const char *path, bool instrumented)
 {
     char **first = arg;
@@ -132,7 +142,7 @@ static char *find_program(const struct dh_launch *l, struct dh_err *err)
                      strchr(l->argv[0], '/') ? strerror(errno) : "not found on PATH");
         return NULL;
     }
-    bool script = !is_elf(program);
+    bool script = !is_elf(program) || (l->starts_others && !dh_container_present(program));
     if (!script && l->focus && l->focus->selection && dh_container_present(program) &&
         !dh_selection_check(l->focus->selection, program, err)) {
         free(program);
@@ -382,13 +392,14 @@ static void forget_variant(void)
 
 bool dh_launch_exec_variant(const char *executable, const char *plan, char **argv, struct dh_err *err)
 {
-    char *variant = variant_of(executable, plan, err);
+    char *variant = *plan ? variant_of(executable, plan, err) : NULL;
     if (variant) {
         execv(variant, argv);
         dh_err_errno(err, "cannot run %s", variant);
         forget_variant();
     }
-    setenv("DEADHEAT_AS_LINKED", err->text ? err->text : "no reason is known", 1);
+    if (*plan)
+        setenv("DEADHEAT_AS_LINKED", err->text ? err->text : "no reason is known", 1);
     execv(executable, argv);
     return dh_err_errno(err, "cannot run %s", executable);
 }

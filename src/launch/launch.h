@@ -24,9 +24,14 @@ struct dh_launch {
     struct dh_dht_options bounds;            /* of the trace */
     const char *rules;                       /* file of which accesses count; NULL = all */
     const struct dh_focus *focus;            /* sites, sections and noise; NULL = none */
+    bool starts_others; /* a program that is none of ours (make, a shell) is executed as it is: it starts those that are
+                         */
     char **argv;
 };
 
+/* Whether the file is built with 'deadheat cc'; a script, make and the like are not. */
+bool dh_launch_is_ours(const char *file);
+bool dh_launch_is_binary(const char *file);
 /* What is to be executed for the program, which must be a binary: its variant, with the environment that leads to its
  * libraries; `file` gets the program itself. Both owned by the caller. */
 char *dh_launch_variant(const struct dh_launch *l, char **file, struct dh_err *err);

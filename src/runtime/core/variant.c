@@ -8,10 +8,14 @@
 #include "runtime/report/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /* Set when this is not what was asked for. */
 static const char *asked, *why;
+/* What the tool wrote of this program as a subject of the run (launch/subject_record.h). */
+static const char *record;
 
 /* argv of the tool; it executes the variant, or this program again with DEADHEAT_AS_LINKED saying why not. */
 static long exec_tool(const char *tool, int argc, char **argv, char **envp)
@@ -22,7 +26,7 @@ static long exec_tool(const char *tool, int argc, char **argv, char **envp)
         return -ENOMEM;
     call[0] = (char *)"deadheat";
     call[1] = (char *)"exec-variant";
-    call[2] = dh_alloc_joined("--variant=", asked);
+    call[2] = dh_alloc_joined("--variant=", asked ? asked : "");
     call[3] = (char *)"--";
     call[4] = (char *)dh_process.path;
     for (int i = 0; i < argc; i++)
@@ -46,17 +50,34 @@ void dh_variant_become(int argc, char **argv, char **envp)
     static char scratch[32];
     asked = dh_environment_find(envp, "DEADHEAT_VARIANT=");
     why = dh_environment_take(envp, "DEADHEAT_AS_LINKED=");
-    if (why || !asked || !*asked || !tool || !*tool || !dh_process.path || dh_text_equal(asked, __dh_variant))
+    record = dh_environment_take(envp, "DEADHEAT_REPORTED=");
+    bool is_it = !asked || !*asked || dh_text_equal(asked, __dh_variant);
+    bool reports = !record && dh_environment_find(envp, "DEADHEAT_SUBJECTS=");
+    if (why || (is_it && !reports) || !tool || !*tool || !dh_process.path)
         return;
     if (!can_return()) {
-        why = "its file is gone";
+        why = is_it ? NULL : "its file is gone";
         return;
     }
+    asked = is_it ? NULL : asked;
     long failed = exec_tool(tool, argc, argv, envp);
     const char *colon = dh_alloc_joined(tool, ": ");
     const char *error = dh_print_error((int)-failed, scratch, sizeof scratch);
     why = colon ? dh_alloc_joined(colon, error) : NULL;
     why = why ? why : error;
+}
+
+/* A file beside the record says it, so that nothing has to be written at the end. */
+void dh_variant_note_threads(void)
+{
+    static bool noted;
+    if (noted || !record || !*record)
+        return;
+    noted = true;
+    const char *mark = dh_alloc_joined(record, ".threads");
+    long fd = mark ? dh_sys_open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (fd >= 0)
+        dh_sys_close((int)fd);
 }
 
 void dh_variant_confess(void)

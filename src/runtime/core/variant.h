@@ -8,4 +8,7 @@ void dh_variant_become(int argc, char **argv, char **envp);
 /* Once options are read: says that this is not the variant asked for, and why. */
 void dh_variant_confess(void);
 
+/* Before a thread is created: the subject that this program is (launch/subject_record.h) has threads. */
+void dh_variant_note_threads(void);
+
 #endif

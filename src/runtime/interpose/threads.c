@@ -5,6 +5,7 @@
 #include "runtime/core/frames.h"
 #include "runtime/core/modules.h"
 #include "runtime/core/unwind.h"
+#include "runtime/core/variant.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/platform/alloc.h"
 #include "runtime/platform/bytes.h"
@@ -138,6 +139,7 @@ static int dh_interposed_pthread_create(pthread_t *handle, const pthread_attr_t 
                                         void *argument)
 {
     dh_start_early();
+    dh_variant_note_threads();
     if (dh_engine_takes_threads())
         return dh_engine_pthread_create(handle, attr, routine, argument);
     struct beginning *b = prepare(argument, attr, DH_CALL_SLOT);
@@ -154,6 +156,7 @@ DH_INTERPOSE(pthread_create);
 static int dh_interposed_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 {
     dh_start_early();
+    dh_variant_note_threads();
     if (dh_engine_takes_threads())
         return dh_engine_thrd_create(handle, routine, argument);
     struct beginning *b = prepare(argument, NULL, DH_CALL_SLOT);

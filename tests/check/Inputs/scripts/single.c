@@ -1,0 +1,8 @@
+/* A test without threads. */
+#include <stdio.h>
+
+int main(void)
+{
+    puts("single");
+    return 0;
+}
