@@ -56,7 +56,7 @@ struct dh_task {
     size_t alternate_size;            /* 0: none */
     long io_args[4];                  /* of the call on descriptors that it waits in, */
     bool (*io_outside)(const struct dh_task *); /* and whether somebody outside could end that wait; NULL: no */
-    const pthread_mutex_t *robust[8]; /* robust mutexes it holds */
+    const pthread_mutex_t *robust[8];           /* robust mutexes it holds */
     const void
         *announced[2]; /* ranges whose hook was called: the library function that accesses them is not checked again */
     uint64_t cas_before;         /* memory before a compare-exchange */

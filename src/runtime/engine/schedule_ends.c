@@ -68,7 +68,10 @@ void dh_schedule_ends_blocked(void)
         outside |= !a->ended && !e->tasks[i].is_daemon && waits_for_outside(i);
         locked |= !a->ended && a->step.kind == DH_STEP_LOCK;
     }
-    e->end = outside && !locked ? DH_ENGINE_CUT : !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
+    e->end = outside && !locked ? DH_ENGINE_CUT
+             : !left            ? DH_ENGINE_DONE
+             : in_vain          ? DH_ENGINE_LOST_WAKE
+                                : DH_ENGINE_DEADLOCK;
 }
 
 void dh_schedule_ends_record(void)
