@@ -153,9 +153,9 @@ bool dh_opened_libraries_known(const char *program, char *const *argv)
 bool dh_opened_libraries_add(const char *program, const char *path)
 {
     char *real = dh_path_real(path);
-    bool new = real &&dh_file_is_regular(real) && !strchr(real, '\n') && add_line(program, real);
+    bool added = dh_file_is_regular(real ? real : "") && !strchr(real, '\n') && add_line(program, real);
     free(real);
-    return new;
+    return added;
 }
 
 void dh_opened_libraries_each(const char *program, void (*fn)(void *arg, const char *path), void *arg)

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-#define PATIENCE_NS 10000000000ull
+#define PATIENCE_NS 5000000000ull
 
 static bool keep(const struct dh_subject *s, const struct dh_engine_control *c)
 {
-    bool new = false;
+    bool found = false;
     for (uint32_t i = s->start.n_libraries; i < c->n_libraries && i < DH_ENGINE_LIBRARIES; i++)
-        new |= dh_opened_libraries_add(s->program, c->libraries[i].path);
-    return new;
+        found |= dh_opened_libraries_add(s->program, c->libraries[i].path);
+    return found;
 }
 
 bool dh_look_for_opened_libraries(const struct dh_subject *s)
@@ -28,11 +28,10 @@ bool dh_look_for_opened_libraries(const struct dh_subject *s)
     if (dh_opened_libraries_known(s->program, s->start.argv))
         return false;
     struct dh_engine_process *c = dh_engine_process_start(&s->start, &w, &ignored);
-    if (c)
-        dh_engine_process_wait(c, PATIENCE_NS);
-    bool new = c &&keep(s, dh_engine_process_region(c));
-    dh_opened_libraries_looked(s->program, s->start.argv);
+    if (c && dh_engine_process_wait(c, PATIENCE_NS))
+        dh_opened_libraries_looked(s->program, s->start.argv);
+    bool found = c ? keep(s, dh_engine_process_region(c)) : false;
     dh_engine_process_free(c);
     dh_err_release(&ignored);
-    return new;
+    return found;
 }
