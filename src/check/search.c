@@ -14,6 +14,8 @@
 
 enum { ENOUGH = 500 }; /* schedules for a suspicion of static analysis */
 
+#define PATIENCE_LEAST 1500000000ull /* for the comparison with a native run */
+
 struct search {
     const struct dh_check_search *of;
     struct dh_stage_state *state;
@@ -230,11 +232,12 @@ static void search(struct search *s)
     dh_suppressions_release(&s->suppressions);
 }
 
-/* Two runs of that length fit into the time for preparing. */
+/* Two runs of that length fit into the time for preparing; on a busy machine a short one is no evidence of a hang. */
 static uint64_t patience_of(const struct dh_check *c)
 {
     uint64_t now = dh_now_ns(), end = c->began_ns + c->budget_ns, part = end > now ? (end - now) / 8 : 1;
-    return part < dh_hosting_patience(c->budget_ns) ? part : dh_hosting_patience(c->budget_ns);
+    uint64_t most = dh_hosting_patience(c->budget_ns);
+    return part < PATIENCE_LEAST ? PATIENCE_LEAST : part < most ? part : most;
 }
 
 /* Once for all stages: what comes of searching a program that is another one in the engine is nothing. */

@@ -19,6 +19,7 @@ enum {
     ENGINE_RUNS = 8, /* the same: the undisturbed one, then by chance, */
     ALL_VISIBLE = 6, /* from this one on with every access as a step */
     OUTPUT_KNOWN = 1 << 20,
+    SLOWER = 2,
     LINES_COMPARED = 2000,
     LINE_SHOWN = 60
 };
@@ -378,7 +379,8 @@ static enum sameness best(const struct comparison *c)
 static bool run_natively(struct comparison *c)
 {
     struct dh_native_run *n = &c->native[c->n_native];
-    if (!dh_native_run(c->s, c->patience_ns, c->n_native % 2, n, c->err))
+    uint64_t slow = SLOWER * c->engine[0].ns; /* than the engine no native run is, but for a busy machine */
+    if (!dh_native_run(c->s, c->patience_ns > slow ? c->patience_ns : slow, c->n_native % 2, n, c->err))
         return false;
     const struct dh_native_run *first = &c->native[0];
     c->varies |= compare_output(&n->output, &n->errors, first) != SAME;

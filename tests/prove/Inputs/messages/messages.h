@@ -7,14 +7,15 @@
 #include <string>
 #include <thread>
 
-class Channel {
-public:
+class Channel
+{
+  public:
     explicit Channel(std::function<void(const std::string &)> receiver);
     ~Channel();
     void send(std::string message);
     unsigned delivered() const;
 
-private:
+  private:
     void deliver();
     std::function<void(const std::string &)> receiver_;
     std::deque<std::string> waiting_;
