@@ -178,10 +178,11 @@ static int report(struct task *t)
         print_document(t->format, c, &found);
     forget_input(c, &found);
     dh_found_release(&found);
-    return is_unsearched(c, seen) ? DH_EXIT_FAILURE
-           : seen || died         ? DH_EXIT_FINDINGS
-           : c->interrupted       ? DH_EXIT_INTERRUPTED
-                                  : DH_EXIT_OK;
+    return died                     ? DH_EXIT_FINDINGS
+           : is_unsearched(c, seen) ? DH_EXIT_FAILURE
+           : seen || died           ? DH_EXIT_FINDINGS
+           : c->interrupted         ? DH_EXIT_INTERRUPTED
+                                    : DH_EXIT_OK;
 }
 
 /* ---- stages ---- */

@@ -209,7 +209,7 @@ static int print_no_threads(const struct proving *p)
 /* What was in the way of the search: of all of it, or of a part. */
 static int print_end(struct proving *p, const struct dh_campaign_result *r)
 {
-    const char *cannot = r->cannot ? r->cannot : p->hosting.why[0] ? p->hosting.why : NULL;
+    const char *cannot = r->cannot ? r->cannot : r->left_out ? r->left_out : p->hosting.why[0] ? p->hosting.why : NULL;
     clear_line(p);
     if (r->no_threads && !r->proven)
         return print_no_threads(p);

@@ -71,8 +71,8 @@ static char *gaps_of(const struct campaign *c, const struct goal_search *a)
     dh_str_add(&s, "");
     if (c->terms.o->doubt)
         add_gap(&s, "the program's own run is another one");
-    if (c->terms.out->cannot)
-        add_gap(&s, c->terms.out->cannot);
+    if (c->terms.out->cannot || c->terms.out->left_out)
+        add_gap(&s, c->terms.out->cannot ? c->terms.out->cannot : c->terms.out->left_out);
     if (a->cut) {
         snprintf(words, sizeof words, "%llu schedules were cut", (unsigned long long)a->cut);
         add_gap(&s, words);
@@ -227,6 +227,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
 void dh_campaign_result_release(struct dh_campaign_result *r)
 {
     free(r->cannot);
+    free(r->left_out);
     free(r->bounds);
     *r = (struct dh_campaign_result){0};
 }

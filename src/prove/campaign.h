@@ -91,8 +91,9 @@ struct dh_campaign_result {
     uint32_t threads;
     bool no_threads; /* the program created none */
     bool interrupted;
-    char *cannot; /* why nothing can be explored, or NULL */
-    char *bounds; /* what was tried, as text */
+    char *cannot;   /* why nothing can be explored, or NULL */
+    char *left_out; /* why some schedules were, or NULL */
+    char *bounds;   /* what was tried, as text */
 };
 
 /* Parameters of a campaign. Borrows everything. */

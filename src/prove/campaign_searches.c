@@ -108,12 +108,19 @@ static struct search_process *free_slot(struct campaign *c)
     return NULL;
 }
 
+/* What has no target did all it can do. */
+static bool is_useful(const struct campaign *c, struct goal_search *a, const struct phase *p)
+{
+    if (!has_target(a, p))
+        a->done |= 1u << (p - a->phases);
+    return !(a->done >> (p - a->phases) & 1) && is_wanted(c, p);
+}
+
 static void start_searches(struct campaign *c, struct goal_search *a)
 {
     struct search_process *slot;
     while (!a->over && !c->failed && (slot = free_slot(c))) {
-        while (a->next < a->n_phases &&
-               (a->done >> a->next & 1 || !is_wanted(c, &a->phases[a->next]) || !has_target(a, &a->phases[a->next])))
+        while (a->next < a->n_phases && !is_useful(c, a, &a->phases[a->next]))
             a->next++;
         if (a->next >= a->n_phases)
             return;
@@ -170,13 +177,18 @@ static char *words_of_death(const struct search_process *s)
     return words;
 }
 
-static void keep_cannot(struct campaign *c, const char *text)
+static void keep_reason(struct campaign *c, const char *text, char **kept)
 {
-    if (c->terms.out->cannot)
+    if (*kept)
         return;
     char *words = dh_subject_explain_places(c->terms.s, text);
-    c->terms.out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
+    *kept = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
     free(words);
+}
+
+static void keep_cannot(struct campaign *c, const char *text)
+{
+    keep_reason(c, text, &c->terms.out->cannot);
 }
 
 /* Were schedules cut at the limit of depth? */
@@ -226,8 +238,8 @@ static void take_final_state(struct campaign *c, struct search_process *s)
         break;
     }
     }
-    if (text[0] && r->progress.state != DH_ENGINE_CANNOT) /* of schedules that were left out */
-        keep_cannot(c, text);
+    if (text[0] && r->progress.state != DH_ENGINE_CANNOT)
+        keep_reason(c, text, &c->terms.out->left_out);
 }
 
 static void supervise(struct campaign *c, struct search_process *s)
