@@ -169,13 +169,10 @@ void dh_stage_beside(struct dh_stage_state *t, const char *line)
 
 pid_t dh_stage_start_beside(const struct dh_stage *s, struct dh_stage_state *state)
 {
-    enum { NICER = 5 };
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
-    if (pid == 0) {
-        (void)!nice(NICER);
+    if (pid == 0)
         be_child(s, state, parent);
-    }
     return pid > 0 ? pid : 0;
 }
 
