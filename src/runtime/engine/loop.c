@@ -12,6 +12,7 @@
 #include "runtime/engine/quarantine.h"
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
@@ -367,6 +368,7 @@ static void run_here(struct dh_engine *e)
     end_schedule(e);
     if (e->carrier->is_kernel)
         dh_engine_finish(final_state(e));
+    dh_children_end();
     dh_undo_all();
     dh_mappings_restore();
     dh_snapshot_restore();

@@ -174,6 +174,14 @@ bool dh_snapshot_covers(uintptr_t address)
     return snapshot && region_of(address);
 }
 
+void dh_snapshot_abandon(void)
+{
+    for (unsigned i = 0; snapshot && i < snapshot->n_regions; i++) {
+        const struct region *r = &snapshot->regions[i];
+        dh_kernel_call(SYS_mprotect, (long)r->low, (long)(r->high - r->low), r->protection, 0, 0, 0);
+    }
+}
+
 void dh_snapshot_restore(void)
 {
     for (size_t i = 0; i < snapshot->n_copied; i++)

@@ -2,6 +2,7 @@
 
 #include "runtime/core/start.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/undo.h"
@@ -148,6 +149,9 @@ long dh_signals_kill(long number, const long a[6])
     long pid = dh_process.pid, self = dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
     long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
     bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
+    long result;
+    if (number == SYS_kill && dh_children_kill(to, signal, &result))
+        return result;
     if (signal <= 0 || signal >= NSIG || (!is_self && dh_engine->carrier->is_kernel))
         return dh_syscalls_pass_through(number, a);
     if (!is_self)
