@@ -238,6 +238,8 @@ __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
 void dh_engine_program_exits(int status);
 /* Before a thread is created: is it the engine's? Not in a process that is not explored. */
 bool dh_engine_takes_threads(void);
+/* This process is none of the search's any more. */
+void dh_engine_leave(void);
 /* At the end of a process that created no thread. */
 void dh_engine_ended_without_threads(void);
 
@@ -281,8 +283,8 @@ bool dh_tasks_init(void);
 /* ---- system/process.c ---- */
 
 bool dh_commands_init(void);
-/* The system call wait4. */
-long dh_commands_wait4(long number, const long a[6]);
+/* The system calls wait4 and waitid. */
+long dh_commands_wait(long number, const long a[6]);
 
 /* ---- keep.c ---- */
 

@@ -15,6 +15,7 @@
 #include "runtime/engine/serial_threads.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/start_point.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/file_mappings.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
@@ -459,6 +460,7 @@ static void run_here(struct dh_engine *e)
     }
     if (e->carrier->is_kernel)
         dh_engine_finish(final_state(e));
+    dh_children_end();
     dh_undo_all();
     dh_mappings_restore();
     dh_snapshot_restore();

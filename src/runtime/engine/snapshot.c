@@ -384,6 +384,14 @@ static void close_altered(void)
     snapshot->n_altered = 0;
 }
 
+void dh_snapshot_abandon(void)
+{
+    for (unsigned i = 0; snapshot && i < snapshot->n_regions; i++) {
+        const struct region *r = &snapshot->regions[i];
+        dh_kernel_call(SYS_mprotect, (long)r->low, (long)(r->high - r->low), r->protection, 0, 0, 0);
+    }
+}
+
 void dh_snapshot_restore(void)
 {
     struct copies *set = &snapshot->pages;

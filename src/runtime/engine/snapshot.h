@@ -16,6 +16,8 @@ bool dh_snapshot_unprotect(uintptr_t address, size_t size);
 /* Is it in memory that restore copies back? */
 bool dh_snapshot_covers(uintptr_t address);
 void dh_snapshot_restore(void);
+/* In a child process: everything is writable, and nothing is copied any more. */
+void dh_snapshot_abandon(void);
 
 /* ---- mappings of the snapshot that the program changes (system/memory.c) ---- */
 

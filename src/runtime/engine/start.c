@@ -19,6 +19,7 @@
 #include "runtime/engine/serial_threads.h"
 #include "runtime/engine/start_point.h"
 #include "runtime/engine/system/description.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
@@ -87,7 +88,7 @@ void dh_engine_ended_without_threads(void)
         __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
 }
 
-static void leave_engine(void)
+void dh_engine_leave(void)
 {
     if (dh_engine && dh_engine_on)
         dh_signals_give_back();
@@ -101,7 +102,7 @@ void dh_engine_forked(void)
     if (dh_engine && !dh_engine->carrier)
         dh_relatives_forked();
     else
-        leave_engine();
+        dh_engine_leave();
 }
 
 bool dh_engine_takes_threads(void)
@@ -111,7 +112,7 @@ bool dh_engine_takes_threads(void)
     if (!dh_engine->carrier)
         dh_relatives_make_threads();
     if (!dh_engine->carrier && !dh_relatives_is_followed())
-        leave_engine();
+        dh_engine_leave();
     return dh_engine;
 }
 
@@ -161,7 +162,7 @@ void dh_engine_start(void)
     e->trace = dh_keep_alloc(sizeof *e->trace * (e->depth_max + 1ul));
     if (!e->tasks || !e->actors || !e->alternatives || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
         !dh_undo_init() || !dh_files_init() || !dh_descriptions_init() || !dh_quarantine_init() ||
-        !dh_commands_init() || !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init() ||
+        !dh_commands_init() || !dh_children_init() || !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init() ||
         !dh_start_point_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))

@@ -11,6 +11,15 @@ struct dh_pipe *dh_pipe_new(size_t capacity);
 /* The end `fd` of it, at the snapshot. */
 void dh_pipe_take_over(struct dh_pipe *p, long fd, bool writes, unsigned flags);
 void dh_pipe_fill(struct dh_pipe *p, const void *from, size_t n);
+/* NULL: it is no pipe. */
+struct dh_pipe *dh_pipe_of(const struct dh_description *d, bool *writes);
+/* Ends that child processes have (children.h); ours are the others. */
+void dh_pipe_share(struct dh_pipe *p, int readers, int writers);
+bool dh_pipe_own_readers(const struct dh_pipe *p);
+bool dh_pipe_own_writers(const struct dh_pipe *p);
+/* The first bytes, which stay until they are dropped; answers how many. */
+size_t dh_pipe_peek(const struct dh_pipe *p, void *to, size_t n);
+void dh_pipe_drop(struct dh_pipe *p, size_t n);
 
 /* ---- eventfd.c ---- */
 long dh_eventfd_make(long number, const long a[6]);

@@ -1,5 +1,6 @@
 /* Pipes. */
 #include "runtime/engine/system/byte_queue.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/models.h"
 #include "runtime/engine/system/syscalls.h"
@@ -18,6 +19,7 @@ struct dh_pipe {
     size_t capacity;
     struct dh_description *reader, *writer; /* NULL: closed */
     uint32_t readers, writers;              /* descriptions of each end: taken over ones may be several */
+    uint32_t child_readers, child_writers;  /* of them those that child processes have */
 };
 
 static struct dh_pipe *pipe_of(const struct dh_description *d)
@@ -56,6 +58,8 @@ static long write_pipe(struct dh_description *d, const struct dh_transfer *t)
     dh_byte_queue_put(&p->bytes, t, t->done, n);
     if (p->reader)
         dh_description_input(p->reader);
+    if (p->child_readers)
+        dh_children_pipe_changed(p);
     return (long)n;
 }
 
@@ -87,6 +91,8 @@ static void release_reader(struct dh_description *d)
         p->reader = NULL;
     if (!--p->readers && p->writer)
         dh_description_output(p->writer);
+    if (p->child_readers)
+        dh_children_pipe_changed(p);
     free_if_closed(p);
 }
 
@@ -97,6 +103,8 @@ static void release_writer(struct dh_description *d)
         p->writer = NULL;
     if (!--p->writers && p->reader)
         dh_description_input(p->reader);
+    if (p->child_readers)
+        dh_children_pipe_changed(p);
     free_if_closed(p);
 }
 
@@ -144,6 +152,51 @@ void dh_pipe_take_over(struct dh_pipe *p, long fd, bool writes, unsigned flags)
 void dh_pipe_fill(struct dh_pipe *p, const void *from, size_t n)
 {
     dh_byte_queue_put_raw(&p->bytes, from, n);
+    if (p->reader)
+        dh_description_input(p->reader);
+}
+
+struct dh_pipe *dh_pipe_of(const struct dh_description *d, bool *writes)
+{
+    *writes = d->ops == &writing;
+    return *writes || d->ops == &reading ? pipe_of(d) : NULL;
+}
+
+void dh_pipe_share(struct dh_pipe *p, int readers, int writers)
+{
+    p->readers += (uint32_t)readers;
+    p->writers += (uint32_t)writers;
+    p->child_readers += (uint32_t)readers;
+    p->child_writers += (uint32_t)writers;
+    if (writers < 0 && !p->writers && p->reader)
+        dh_description_input(p->reader);
+    if (readers < 0 && !p->readers && p->writer)
+        dh_description_output(p->writer);
+    free_if_closed(p);
+}
+
+bool dh_pipe_own_readers(const struct dh_pipe *p)
+{
+    return p->readers > p->child_readers;
+}
+
+bool dh_pipe_own_writers(const struct dh_pipe *p)
+{
+    return p->writers > p->child_writers;
+}
+
+size_t dh_pipe_peek(const struct dh_pipe *p, void *to, size_t n)
+{
+    n = n < p->bytes.n ? n : p->bytes.n;
+    dh_byte_queue_peek_raw(&p->bytes, 0, to, n);
+    return n;
+}
+
+void dh_pipe_drop(struct dh_pipe *p, size_t n)
+{
+    dh_byte_queue_drop(&p->bytes, n);
+    if (p->writer)
+        dh_description_output(p->writer);
 }
 
 long dh_pipe_make(long number, const long a[6])

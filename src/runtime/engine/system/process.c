@@ -5,6 +5,7 @@
 #include "runtime/engine/primitives/primitives.h"
 
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
@@ -219,7 +220,7 @@ int dh_engine_pclose(FILE *file)
 /* ---- children from before the first thread ---- */
 
 /* A child ends once: later schedules get the first answer. */
-long dh_commands_wait4(long number, const long a[6])
+static long wait_for_earlier(long number, const long a[6])
 {
     long key[3] = {a[0], a[2], dh_engine->commands++};
     uint64_t request = hash(~0ull, key, sizeof key);
@@ -239,4 +240,12 @@ long dh_commands_wait4(long number, const long a[6])
         *(int *)a[1] = known->status;
     }
     return known->result;
+}
+
+long dh_commands_wait(long number, const long a[6])
+{
+    long result;
+    if (dh_children_wait(number, a, &result))
+        return result;
+    return number == SYS_waitid ? dh_syscalls_cannot(number) : wait_for_earlier(number, a);
 }

@@ -1,4 +1,5 @@
 /* System calls that set actions and masks, and that send signals. */
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/signal_calls.h"
 
 #include "runtime/core/start.h"
@@ -142,7 +143,10 @@ long dh_signals_kill(long number, const long a[6])
     siginfo_t info = info_of((int)a[1], SI_USER);
     if (a[1] && !is_signal(a[1]))
         return -EINVAL;
-    return is_own_process(a[0]) ? send(NULL, (int)a[1], &info) : to_others(number, a, a[1]);
+    long result;
+    if (is_own_process(a[0]))
+        return send(NULL, (int)a[1], &info);
+    return dh_children_kill(a[0], a[1], &result) ? result : to_others(number, a, a[1]);
 }
 
 static long to_thread(long number, const long a[6], long tid, long signal, const siginfo_t *info)

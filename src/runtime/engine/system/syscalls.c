@@ -6,6 +6,7 @@
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/serial_threads.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/descriptor.h"
 #include "runtime/engine/system/directory_listing.h"
 #include "runtime/engine/system/event.h"
@@ -162,7 +163,6 @@ const char *dh_syscalls_name(long number)
     return number >= 0 && number < CALLS ? calls[number].name : NULL;
 }
 
-/* The child starts where the call returns, perhaps on another stack: it cannot be made from the handler. */
 static bool begins_process(long number)
 {
     return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
@@ -200,6 +200,14 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
         r[REG_RIP] = (greg_t)dh_signal_restorer;
         return;
     }
+    if (begins_process(info->si_syscall) && !(dh_engine->flags & DH_ENGINE_FOR_REAL) && dh_engine->current) {
+        long stack;
+        r[REG_RAX] = dh_children_fork(info->si_syscall, arguments, &stack);
+        if (stack)
+            r[REG_RSP] = stack;
+        return;
+    }
+    /* The child starts where the call returns, perhaps on another stack. */
     if (begins_process(info->si_syscall)) {
         if (!dh_engine->carrier->is_kernel)
             dh_syscalls_cannot(info->si_syscall);
