@@ -356,7 +356,8 @@ static void print_table(const struct table *t)
     if (!t->suspected)
         print_suspicions(t->c, t->found, &rows);
     if (doubt_of(t->c))
-        printf("%s: %s\n", t->c->state->cannot[0] ? "Schedules were not searched" : "An empty search shows nothing here",
+        printf("%s: %s\n",
+               t->c->state->cannot[0] ? "Schedules were not searched" : "An empty search shows nothing here",
                doubt_of(t->c));
     dh_vec_release(&rows);
 }

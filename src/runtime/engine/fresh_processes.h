@@ -1,6 +1,7 @@
 /* The second way to search, for programs that do what cannot be undone: each schedule in a fresh process, with serial
  * threads on the real kernel. Layer: runtime. The process that the tool starts forks before the program's own code runs
- * and only serves; each child runs one schedule to its end. The strategy's state is in KEEP memory, which they share. */
+ * and only serves; each child runs one schedule to its end. The strategy's state is in KEEP memory, which they share.
+ */
 #ifndef DH_RUNTIME_ENGINE_FRESH_PROCESSES_H
 #define DH_RUNTIME_ENGINE_FRESH_PROCESSES_H
 

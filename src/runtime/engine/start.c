@@ -18,8 +18,8 @@
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
 #include "runtime/engine/start_point.h"
-#include "runtime/engine/system/description.h"
 #include "runtime/engine/system/children.h"
+#include "runtime/engine/system/description.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
@@ -162,8 +162,8 @@ void dh_engine_start(void)
     e->trace = dh_keep_alloc(sizeof *e->trace * (e->depth_max + 1ul));
     if (!e->tasks || !e->actors || !e->alternatives || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
         !dh_undo_init() || !dh_files_init() || !dh_descriptions_init() || !dh_quarantine_init() ||
-        !dh_commands_init() || !dh_children_init() || !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init() ||
-        !dh_start_point_init())
+        !dh_commands_init() || !dh_children_init() || !dh_schedule_ends_init() || !dh_atomic_sections_init() ||
+        !dh_outcome_init() || !dh_start_point_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
         e->values = dh_keep_alloc(sizeof *e->values * (e->depth_max + 1ul));

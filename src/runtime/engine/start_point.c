@@ -14,7 +14,7 @@ struct visits {
 static struct start_point {
     struct visits visits[DH_ENGINE_TASKS];
     uint32_t tasks, steps, polls;
-    struct {               /* from child to parent */
+    struct { /* from child to parent */
         struct dh_search search;
         void *strategy_self;
         struct dh_coverage *coverage;

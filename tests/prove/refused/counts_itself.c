@@ -1,5 +1,6 @@
 /* Looks at itself through the kernel, which knows of no threads in the engine: another exit status there.
- * Refused: undisturbed in the engine it ends with exit code 4 at .*counts_itself\.c:\d+.*natively it ends with exit code 0.*"alone", natively "with others" */
+ * Refused: undisturbed in the engine it ends with exit code 4 at .*counts_itself\.c:\d+.*natively it ends with exit
+ * code 0.*"alone", natively "with others" */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

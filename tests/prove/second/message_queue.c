@@ -1,5 +1,5 @@
-/* A message of the system's own queue, which nobody can take back, says that the box is filled; the reader waits in the kernel while the
- * writer goes on. The writer fills the box only after it sent the message. Expected: race on box. */
+/* A message of the system's own queue, which nobody can take back, says that the box is filled; the reader waits in the
+ * kernel while the writer goes on. The writer fills the box only after it sent the message. Expected: race on box. */
 #include <pthread.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>

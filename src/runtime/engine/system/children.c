@@ -25,7 +25,7 @@ enum {
     OWN_DESCRIPTORS = 750,
     BLOCK = 4096,
     QUIET_LOOKS = 3, /* that find the child waiting, before it is taken to be */
-    PATIENCE_S = 3 /* less than what a search may overrun */
+    PATIENCE_S = 3   /* less than what a search may overrun */
 };
 
 /* A pipe of ours and the real one that stands for it in the child. */

@@ -5,7 +5,6 @@
 #include "runtime/engine/system/directory_listing.h"
 #include "runtime/engine/system/file_content.h"
 #include "runtime/engine/system/file_locks.h"
-#include "runtime/engine/system/file_locks.h"
 #include "runtime/engine/system/file_mappings.h"
 #include "runtime/engine/system/file_steps.h"
 #include "runtime/engine/system/kernel_call.h"

@@ -1,6 +1,6 @@
 /* System calls that set actions and masks, and that send signals. */
-#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/signal_calls.h"
+#include "runtime/engine/system/children.h"
 
 #include "runtime/core/start.h"
 #include "runtime/engine/primitives/primitives.h"

@@ -87,8 +87,8 @@ static void undo_shared(const struct entry *e)
 void dh_undo_all(void)
 {
     static void (*const how[])(const struct entry *) = {
-        [DH_UNDO_CLOSE] = undo_close, [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_UNMAP] = undo_unmap,
-        [DH_UNDO_BLANK] = undo_blank, [DH_UNDO_REPLACE] = undo_replace, [DH_UNDO_CONTENT] = undo_content,
+        [DH_UNDO_CLOSE] = undo_close,   [DH_UNDO_REOPEN] = undo_reopen,   [DH_UNDO_UNMAP] = undo_unmap,
+        [DH_UNDO_BLANK] = undo_blank,   [DH_UNDO_REPLACE] = undo_replace, [DH_UNDO_CONTENT] = undo_content,
         [DH_UNDO_SHARED] = undo_shared,
     };
     while (log->n > log->begin) {
