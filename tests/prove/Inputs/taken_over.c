@@ -73,7 +73,7 @@ int main(void)
     e = eventfd(7, 0);
     e2 = dup(e);
     t = timerfd_create(CLOCK_MONOTONIC, 0);
-    struct itimerspec i = {{0}, {100, 0}};
+    struct itimerspec i = {{0}, {1, 0}};
     timerfd_settime(t, 0, &i, 0);
     ep = epoll_create1(0);
     struct epoll_event ev = {.events = EPOLLIN, .data.u64 = 5};
