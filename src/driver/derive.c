@@ -309,12 +309,12 @@ static bool make_once(struct deriving *d, const char *cache, const char *entry, 
     d->front = dh_format("%s/front-%.16s", cache, key);
     int fd = lock(path, err);
     bool ok = fd >= 0 && (dh_file_exists(d->output) || make(d, entry, err));
-    if (ok) {
+    if (ok)
         dh_remove_tree(d->front);
-        unlink(path); /* who waits for it sees that the variant is there */
-    }
-    if (fd >= 0)
+    if (fd >= 0) {
+        unlink(path); /* a process that waits for it sees whether the variant is there */
         close(fd);
+    }
     if (err->is_late)
         dh_err_set(err,
                    "there was no time to derive the variant '%s' of %s; what is made of it is kept, and the next call "

@@ -364,9 +364,13 @@ struct comparison {
 };
 
 /* The runs of one kind that look for a run of the other. */
+/* Of a child that is explored the native run shows no end of its own. */
 static enum sameness best(const struct comparison *c)
 {
     enum sameness found = DIFFERENT;
+    for (unsigned i = 0; c->s->start.follow && i < c->n_engine; i++)
+        if (c->engine[i].end == DH_ENGINE_DONE)
+            return SAME;
     for (unsigned i = 0; i < c->n_engine; i++)
         for (unsigned k = 0; k < c->n_native; k++) {
             enum sameness same = compare(&c->engine[i], &c->native[k], !c->varies);
@@ -460,7 +464,9 @@ static bool judge(struct comparison *c)
     if (same == DIFFERENT)
         return judge_difference(c);
     c->out->verdict = DH_HOSTING_RIGHT;
-    if (c->varies)
+    if (c->s->start.follow)
+        set_words(c->out->note, "of a child process only that it comes to its end was compared");
+    else if (c->varies)
         set_words(c->out->note, "the output of native runs differs: only the exit status was compared");
     else if (same == SAME_BUT_NUMBERS)
         set_words(c->out->note, "the output differs from that of a native run in its numbers");
