@@ -147,9 +147,13 @@ bool dh_subjects_read(const struct dh_parsed *p, const char *folder, struct dh_s
 /* Who names a file that is a program means that program; make and the like, and scripts, could have started one. */
 int dh_no_subjects(const char *command, const char *called)
 {
+    struct dh_err err = {0};
     char *file = dh_program_find(called);
     bool is_program = strchr(called, '/') && file && dh_launch_is_binary(file);
+    bool is_plain = !is_program || dh_launch_can_run(file, &err);
     free(file);
+    if (!is_plain)
+        return dh_fail(&err, DH_EXIT_USAGE);
     if (is_program)
         dh_notice("%s: %s is not built with 'deadheat cc', and started no program that is", command, called);
     else

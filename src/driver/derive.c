@@ -33,10 +33,18 @@ struct deriving {
     char *front; /* folder that keeps the instrumented module until code was generated */
 };
 
+/* In their order: interned so, each gets the offset that it has. */
+static void add_strings(struct dh_site_builder *b, const struct dh_site_table *t)
+{
+    for (uint64_t at = 0; at < t->n_strings; at += strlen(dh_site_string(t, (uint32_t)at)) + 1)
+        dh_site_builder_string(b, dh_site_string(t, (uint32_t)at));
+}
+
 /* The site table is rebuilt into a builder, because placing late may add chains to it. */
 struct dh_site_builder *dh_site_builder_of_table(const struct dh_site_table *t)
 {
     struct dh_site_builder *b = dh_site_builder_new();
+    add_strings(b, t);
     for (uint32_t i = 0; i < t->n_chains; i++) {
         struct dh_chain c = t->chains[i];
         c.file = dh_site_builder_string(b, dh_site_string(t, t->chains[i].file));

@@ -12,7 +12,8 @@ char *dh_variant_derive(const char *program, const char *plan, struct dh_err *er
 /* How long it would take, roughly, on a machine that does nothing else; 0: it is there. */
 uint64_t dh_variant_estimate_ns(const char *program, const char *plan);
 
-/* A builder that holds the rows of a table, so that more can be added. */
+/* A builder that holds the rows of a table, so that more can be added. Strings keep their offsets, by which other parts
+ * name them. */
 struct dh_site_builder *dh_site_builder_of_table(const struct dh_site_table *t);
 
 /* Calls fn for every variant of this program in the cache. */

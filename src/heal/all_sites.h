@@ -6,7 +6,8 @@
 #include "event/site.h"
 #include "host/err.h"
 
-/* The program's own rows come first, as they are; of two rows with one name there is the first. Owned by the caller. */
+/* The program's own rows and strings come first, as they are; of two rows with one name there is the first. Owned by
+ * the caller. */
 struct dh_site_builder *dh_all_sites(const char *program, const struct dh_site_table *own, struct dh_err *err);
 
 #endif

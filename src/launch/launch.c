@@ -102,8 +102,7 @@ static void note_instrumented(void *arg, const char *name, const char *path, boo
         *first = dh_strdup(name);
 }
 
-/* Hooks of a library do nothing in a program without the runtime. */
-static bool can_run(const char *program, struct dh_err *err)
+bool dh_launch_can_run(const char *program, struct dh_err *err)
 {
     char *library = NULL;
     struct dh_err ignored = {0};
@@ -120,7 +119,7 @@ static bool can_run(const char *program, struct dh_err *err)
 
 static char *variant_of(const char *program, const char *plan, struct dh_err *err)
 {
-    char *variant = can_run(program, err) ? dh_variant_derive(program, plan, err) : NULL;
+    char *variant = dh_launch_can_run(program, err) ? dh_variant_derive(program, plan, err) : NULL;
     if (!variant || !lead_to_libraries(program, plan, err)) {
         free(variant);
         return NULL;

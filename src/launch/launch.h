@@ -32,6 +32,8 @@ struct dh_launch {
 /* Whether the file is built with 'deadheat cc'; a script, make and the like are not. */
 bool dh_launch_is_ours(const char *file);
 bool dh_launch_is_binary(const char *file);
+/* Hooks of a library do nothing in a program without the runtime: that is an error, which names the library. */
+bool dh_launch_can_run(const char *program, struct dh_err *err);
 /* What is to be executed for the program, which must be a binary: its variant, with the environment that leads to its
  * libraries; `file` gets the program itself. Both owned by the caller. */
 char *dh_launch_variant(const struct dh_launch *l, char **file, struct dh_err *err);
