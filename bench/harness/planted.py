@@ -3,9 +3,13 @@
 A file of chain.d defines one subclass of Chained and names it PROGRAM. A plant is an edit of one source file, so small that a reviewer could
 have missed it: a lock that is not taken, a join that is left out, a signal before its wait, a check without its lock."""
 import dataclasses
+import os
 
 from .proc import Failure
 from .program import Program
+
+
+UNPLANTED = ".unplanted"  # what a planted file was, beside it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,11 +38,17 @@ class Plant:
         if len(pieces) <= self.occurrence:
             raise Failure(f"plant {self.name}: {self.file} has no such text")
         edited = self.old.join(pieces[:self.occurrence]) + self.new + self.old.join(pieces[self.occurrence:])
+        path.with_name(path.name + UNPLANTED).write_text(text, errors="surrogateescape")
         path.write_text(edited, errors="surrogateescape")
-        return text
 
-    def revert(self, tree, text):
-        (tree / self.file).write_text(text, errors="surrogateescape")
+
+def weed(tree):
+    """Takes every plant out again, also one that an interrupted run left; whether there was any. Make sees that the file changed."""
+    left = list(tree.rglob("*" + UNPLANTED))
+    for kept in left:
+        os.utime(kept)
+        kept.replace(kept.with_name(kept.name.removesuffix(UNPLANTED)))
+    return bool(left)
 
 
 class Chained(Program):

@@ -1,13 +1,13 @@
 /* Every schedule with no preemption, then with at most one, two ... (Musuvathi, Qadeer, PLDI 2007): most bugs need few.
- * A preemption switches away from a thread that is enabled and did not yield. Depth first; schedules of smaller bounds
- * are repeated. */
+ * A preemption switches away from a thread that is enabled and did not yield. Depth first, time-outs last: who tries
+ * again after each would never let the others begin. Schedules of smaller bounds are repeated. */
 #include "search/actors.h"
 #include "search/fair.h"
 #include "search/grow.h"
 #include "search/strategies.h"
 
 struct node {
-    uint32_t left; /* where in `words`: threads not tried yet */
+    uint32_t left; /* where in `words`: threads not tried yet, then those of them that can only time out */
     uint32_t words;
     uint32_t thread, alternative, alternatives;
     uint32_t last;        /* thread of the step before, if switching away from it is a preemption; else UINT32_MAX */
@@ -38,24 +38,46 @@ static uint32_t cost(const struct node *n, uint32_t thread)
     return n->preemptions + (n->last != UINT32_MAX && n->last != thread);
 }
 
-/* The next thread at a node that the bound allows; that of the step before comes first. */
-static bool take_next(struct bounded *b, struct node *n)
+static bool has_bit(const uint64_t *words, uint32_t i)
 {
-    uint64_t *left = b->words + n->left;
+    return words[i / 64] >> i % 64 & 1;
+}
+
+static void set_bit(uint64_t *words, uint32_t i)
+{
+    words[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/* The first thread of a node that is left, UINT32_MAX if none is; that of the step before comes first. */
+static uint32_t first_left(const struct bounded *b, const struct node *n)
+{
+    const uint64_t *left = b->words + n->left, *late = left + n->words;
+    uint32_t found = UINT32_MAX;
     for (uint32_t i = 0; i < n->words * 64; i++) {
         uint32_t thread = n->last == UINT32_MAX ? i : (n->last + i) % (n->words * 64);
-        if (!(left[thread / 64] >> thread % 64 & 1))
+        if (!has_bit(left, thread))
             continue;
-        if (cost(n, thread) > b->bound) {
-            b->limited = true;
-            return false; /* others cost as much */
-        }
-        left[thread / 64] &= ~((uint64_t)1 << thread % 64);
-        n->thread = thread;
-        n->alternative = UINT32_MAX;
-        return true;
+        if (!has_bit(late, thread))
+            return thread;
+        found = found == UINT32_MAX ? thread : found;
     }
-    return false;
+    return found;
+}
+
+/* The next thread at a node that the bound allows. */
+static bool take_next(struct bounded *b, struct node *n)
+{
+    uint32_t thread = first_left(b, n);
+    if (thread == UINT32_MAX)
+        return false;
+    if (cost(n, thread) > b->bound) {
+        b->limited = true;
+        return false; /* others cost as much */
+    }
+    b->words[n->left + thread / 64] &= ~((uint64_t)1 << thread % 64);
+    n->thread = thread;
+    n->alternative = UINT32_MAX;
+    return true;
 }
 
 static bool advance(struct bounded *b)
@@ -93,30 +115,39 @@ static bool begin(void *self)
     return true;
 }
 
+static void note_threads(struct bounded *b, struct node *n, const struct dh_decision *now)
+{
+    uint64_t *left = b->words + n->left, *late = left + n->words;
+    for (uint32_t i = 0; i < 2 * n->words; i++)
+        left[i] = 0;
+    for (uint32_t i = 0; i < now->count; i++) {
+        enum dh_rank rank = dh_actor_rank(&now->actors[i]);
+        if (rank == DH_RANK_BLOCKED)
+            continue;
+        if (dh_fair_is_blocked(&b->fair, now, i)) {
+            b->search->statistics.unfair++;
+            continue;
+        }
+        set_bit(left, i);
+        if (rank == DH_RANK_TIMEOUT)
+            set_bit(late, i);
+    }
+    if (now->last < now->count && dh_actor_rank(&now->actors[now->last]) == DH_RANK_READY && has_bit(left, now->last))
+        n->last = now->last;
+}
+
 static bool new_node(struct bounded *b, const struct dh_decision *now)
 {
     uint32_t words = (now->count + 63) / 64;
     if (!DH_SEARCH_GROW(b->search, b, node, b->nodes, b->nodes + 1) ||
-        !DH_SEARCH_GROW(b->search, b, words, b->words_used, b->words_used + words))
+        !DH_SEARCH_GROW(b->search, b, words, b->words_used, b->words_used + 2 * words))
         return false;
     struct node *n = &b->node[b->nodes++];
     const struct node *parent = b->nodes > 1 ? n - 1 : NULL;
     *n = (struct node){.left = b->words_used, .words = words, .last = UINT32_MAX};
     n->preemptions = parent ? cost(parent, parent->thread) : 0;
-    b->words_used += words;
-    for (uint32_t i = 0; i < words; i++)
-        b->words[n->left + i] = 0;
-    for (uint32_t i = 0; i < now->count; i++) {
-        if (dh_actor_rank(&now->actors[i]) == DH_RANK_BLOCKED)
-            continue;
-        if (dh_fair_is_blocked(&b->fair, now, i))
-            b->search->statistics.unfair++;
-        else
-            b->words[n->left + i / 64] |= (uint64_t)1 << i % 64;
-    }
-    if (now->last < now->count && dh_actor_rank(&now->actors[now->last]) == DH_RANK_READY &&
-        b->words[n->left + now->last / 64] >> now->last % 64 & 1)
-        n->last = now->last;
+    b->words_used += 2 * words;
+    note_threads(b, n, now);
     return take_next(b, n);
 }
 

@@ -125,6 +125,29 @@ static void few_preemptions_find_a_deadlock(void **state)
     fail();
 }
 
+/* A thread that can only time out, and would try again for ever, does not keep the others from beginning. */
+static void bounded_search_times_out_last(void **state)
+{
+    (void)state;
+    struct dh_search search;
+    model_search_init(&search, 1);
+    const struct dh_strategy *bounded = dh_strategy_by_name("bounded");
+    void *self = bounded->start(&search);
+    struct dh_actor actors[3] = {{.step = {.kind = DH_STEP_WAIT, .flags = DH_STEP_TIMED}, .alternatives = 2},
+                                 {.step = {.kind = DH_STEP_BEGIN}, .enabled = 1, .alternatives = 1},
+                                 {.step = {.kind = DH_STEP_BEGIN}, .enabled = 1, .alternatives = 1}};
+    struct dh_decision now = {.actors = actors, .count = 3};
+    static const uint32_t in_turn[] = {1, 2, 0};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(bounded->begin(self));
+        struct dh_choice c = bounded->choose(self, &now);
+        assert_int_equal(c.thread, in_turn[i]);
+        assert_int_equal(c.alternative, in_turn[i] ? 0 : 1);
+    }
+    assert_false(bounded->begin(self));
+    model_search_release(&search);
+}
+
 /* What comes after a beginning is all that can: the classes of all beginnings of one step together are the classes of
  * the program. */
 static void follow_goes_on_from_a_prefix(void **state)
@@ -166,7 +189,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(oracle_agrees_with_all_orders),   cmocka_unit_test(random_walk_reaches_all_ends),
         cmocka_unit_test(priorities_reach_all_ends),       cmocka_unit_test(bounded_search_reaches_all_ends),
-        cmocka_unit_test(few_preemptions_find_a_deadlock), cmocka_unit_test(follow_goes_on_from_a_prefix),
+        cmocka_unit_test(few_preemptions_find_a_deadlock), cmocka_unit_test(bounded_search_times_out_last),
+        cmocka_unit_test(follow_goes_on_from_a_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
