@@ -72,6 +72,9 @@ bench-budget: all
 bench-real: all
 	@bench/real $(BUILD)
 
+bench-real-chain: all
+	@bench/real-chain $(BUILD)
+
 bench-classify: all
 	@bench/classify $(BUILD)
 
@@ -82,4 +85,4 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-prove bench-heal bench-real bench-static bench-sparse bench-check bench-budget bench-classify bench-classify-cost clean FORCE
+.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-prove bench-heal bench-real bench-real-chain bench-static bench-sparse bench-check bench-budget bench-classify bench-classify-cost clean FORCE

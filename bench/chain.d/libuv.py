@@ -1,0 +1,31 @@
+"""libuv: its thread pool and its loop, by a client that queues work, cancels and wakes the loop from a thread."""
+from harness.planted import Chained, Job, Plant
+
+POOL = "src/threadpool.c"
+
+
+class Libuv(Chained):
+    package = "libuv1"
+    executables = ("uv-pool",)
+    jobs = (Job("pool", ("uv-pool",), 0, (("UV_THREADPOOL_SIZE", "2"),)),)
+    plants = (
+        Plant("post", "lock", POOL, "  QUEUE_INSERT_TAIL(&wq, q);\n  if (idle_threads > 0)\n    uv_cond_signal(&cond);\n  uv_mutex_unlock(&mutex);",
+              "  uv_mutex_unlock(&mutex);\n  QUEUE_INSERT_TAIL(&wq, q);\n  if (idle_threads > 0)\n    uv_cond_signal(&cond);"),
+        Plant("finished-work", "lock", POOL, "    uv_mutex_lock(&w->loop->wq_mutex);\n    w->work = NULL;", "    w->work = NULL;\n    uv_mutex_lock(&w->loop->wq_mutex);"),
+        Plant("done-queue", "lock", POOL, "  uv_mutex_lock(&loop->wq_mutex);\n  QUEUE_MOVE(&loop->wq, &wq);\n  uv_mutex_unlock(&loop->wq_mutex);",
+              "  QUEUE_MOVE(&loop->wq, &wq);"),
+        Plant("cancel", "check", POOL, "  uv_mutex_lock(&mutex);\n  uv_mutex_lock(&w->loop->wq_mutex);\n\n  cancelled = !QUEUE_EMPTY(&w->wq) && w->work != NULL;\n",
+              "  cancelled = !QUEUE_EMPTY(&w->wq) && w->work != NULL;\n\n  uv_mutex_lock(&mutex);\n  uv_mutex_lock(&w->loop->wq_mutex);\n"),
+        Plant("idle-signal", "signal", POOL, "  QUEUE_INSERT_TAIL(&wq, q);\n  if (idle_threads > 0)\n    uv_cond_signal(&cond);\n",
+              "  if (idle_threads > 0)\n    uv_cond_signal(&cond);\n  uv_mutex_unlock(&mutex);\n  uv_mutex_lock(&mutex);\n  QUEUE_INSERT_TAIL(&wq, q);\n"),
+    )
+
+    def configure(self, b):
+        b.run("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DLIBUV_BUILD_TESTS=OFF", "-DCMAKE_C_FLAGS=-O1 -g")
+
+    def build(self, b):
+        b.make("uv_a", cwd="build")
+        b.run(*b.tool.cc.split(), "-O1", "-g", "-pthread", "-Iinclude", str(self.clients / "uv-pool.c"), "-o", "uv-pool", "build/libuv_a.a", "-ldl")
+
+
+PROGRAM = Libuv

@@ -1,0 +1,38 @@
+"""pbzip2: a producer, consumers and a writer around two queues."""
+from harness.planted import Chained, Job, Plant
+
+DONE_SET = """	safe_mutex_lock(ProducerDoneMutex);
+	producerDone = newValue;
+	safe_mutex_unlock(ProducerDoneMutex);
+"""
+WRITTEN = """		safe_mutex_lock(OutMutex);
+
+		if (outBlock->isLastInSequence)
+		{
+			++NextBlockToWrite;
+			OutBufferPosToWrite = outBufferPos;
+		}
+"""
+
+
+class Pbzip2(Chained):
+    package = "pbzip2"
+    executables = ("pbzip2",)
+    jobs = (Job("compress", ("pbzip2", "-p2", "-b1", "-1", "-k", "-c", "{data}"), 300),)
+    plants = (
+        Plant("producer-done", "lock", "pbzip2.cpp", DONE_SET, "	producerDone = newValue;\n"),
+        Plant("next-block", "lock", "pbzip2.cpp", WRITTEN, WRITTEN.replace("		safe_mutex_lock(OutMutex);\n", "", 1)
+              .replace("OutBufferPosToWrite = outBufferPos;\n		}\n", "OutBufferPosToWrite = outBufferPos;\n		}\n		safe_mutex_lock(OutMutex);\n")),
+        Plant("last-wake-up", "signal", "pbzip2.cpp", "	syncSetProducerDone(1);\n	safe_mutex_lock(fifo->mut);\n	safe_cond_broadcast(fifo->notEmpty); // just in case\n",
+              "	syncSetProducerDone(1);\n	safe_mutex_lock(fifo->mut);\n	safe_cond_signal(fifo->notEmpty);\n", occurrence=2),
+    )
+
+    def build(self, b):
+        b.run("make", "all", env={"CXXFLAGS": "-O1 -g -Wno-reserved-user-defined-literal"})
+
+    def rebuild(self, b):
+        b.run("make", "clean")
+        self.build(b)
+
+
+PROGRAM = Pbzip2
