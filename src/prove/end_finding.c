@@ -153,12 +153,13 @@ static uint32_t known_place(const struct dh_engine_found *found, const struct dh
 static void fill_access(const struct dh_end_context *of, struct dh_log_access *a, const struct dh_engine_found *found,
                         const struct dh_engine_party *p)
 {
+    uint64_t address = p->kind == DH_STEP_IO ? 0 : p->object; /* of i/o the object is the engine's, no variable */
     *a = (struct dh_log_access){.thread = p->thread,
                                 .flags = flags_of(p),
                                 .role = role_of(p),
                                 .size = p->size,
-                                .address = p->object,
-                                .where = module_address(of, found, p->object),
+                                .address = address,
+                                .where = module_address(of, found, address),
                                 .note = ""};
     set_place(of, a, known_place(found, p));
 }
