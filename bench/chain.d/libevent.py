@@ -23,7 +23,10 @@ class Libevent(Chained):
         b.run("./configure", "--disable-shared", "--disable-openssl", "--disable-samples", env={"CFLAGS": "-O1 -g"})
 
     def build(self, b):
-        b.make("test/regress")
+        # Debian's patches make its generated files look old; what makes them anew need not be installed.
+        kept = [f"{word}=:" for word in ("ACLOCAL", "AUTOMAKE", "AUTOCONF", "AUTOHEADER")]
+        b.make("include/event2/event-config.h", *kept)
+        b.make("test/regress", *kept)
 
 
 PROGRAM = Libevent

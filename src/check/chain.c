@@ -293,6 +293,13 @@ static void derive_beside(struct chain *k)
     k->beside = dh_stage_start_beside(&stage, k->c->state);
 }
 
+/* Time that no stage had is accounted for, too. */
+static void report_deriving(const struct chain *k, const struct dh_stage_end *end, const char *what)
+{
+    if (!end->late && end->took_ns > k->c->budget_ns / 10)
+        k->c->host->ended("derive", end->took_ns, what);
+}
+
 /* The variant of a large program with hooks for every detector may take longer than all of the budget. */
 static void prepare_run(struct chain *k)
 {
@@ -304,8 +311,10 @@ static void prepare_run(struct chain *k)
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
+    report_deriving(k, &end, "the variant that runs are watched with");
     if (!end.late || !c->is_searchable)
         return;
+    c->host->ended("derive", end.took_ns, "no time for the variant with every detector");
     c->in_haste = true;
     derive_beside(k);
 }
@@ -375,6 +384,8 @@ static void prepare(struct chain *k)
     run_stage(k, &stage, &end);
     if (k->c->state->said[0])
         k->c->host->ended("baseline", end.took_ns, k->c->state->said);
+    else
+        report_deriving(k, &end, "the variant for searching, and the comparison with a native run");
     if (!end.late)
         return;
     if (strstr(k->c->state->now, DH_CHECK_COMPARING))
