@@ -430,8 +430,10 @@ static bool prove(struct chain *k, uint64_t quantum, bool thorough)
 {
     if (!k->sum.goals || !goes_on(k))
         return false;
-    return search(k, dh_check_search, (struct dh_check_search){.goal_ns = quantum, .thorough = thorough},
-                  left_to_climb(k->c, &k->sum) / (thorough ? 3 : 5));
+    /* Two strategies come to schedules; where one takes long, less time for the stage would be wasted. */
+    uint64_t goal_ns = most(quantum, 2 * dh_hosting_least_ns(&k->c->state->hosting));
+    return search(k, dh_check_search, (struct dh_check_search){.goal_ns = goal_ns, .thorough = thorough},
+                  most(left_to_climb(k->c, &k->sum) / (thorough ? 3 : 5), goal_ns));
 }
 
 static bool prove_static(struct chain *k, uint64_t quantum)

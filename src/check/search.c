@@ -86,6 +86,7 @@ static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint
                                     .seed = s->of->seed,
                                     .preemptions = UINT32_MAX,
                                     .schedules = s->of->c->schedules,
+                                    .least_ns = dh_hosting_least_ns(&s->state->hosting),
                                     .doubt = s->state->hosting.why[0] ? s->state->hosting.why : NULL};
     struct dh_campaign_host host = {progress, proven, observed, interrupted, s};
     struct dh_campaign_result r;

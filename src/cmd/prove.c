@@ -240,6 +240,7 @@ static bool is_hosted(struct proving *p, int *code)
         *code = dh_fail(&err, DH_EXIT_FAILURE);
         return false;
     }
+    p->options.least_ns = dh_hosting_least_ns(&p->hosting);
     p->options.doubt = p->hosting.why[0] ? p->hosting.why : NULL;
     if (p->hosting.verdict == DH_HOSTING_NO_THREADS)
         *code = has_children(p) ? PROVE_CHILDREN : print_no_threads(p);

@@ -33,6 +33,9 @@ bool dh_hosting_check(struct dh_subject *s, uint64_t patience_ns, struct dh_host
 /* A part of the budget, within bounds. */
 uint64_t dh_hosting_patience(uint64_t budget_ns);
 /* An object of JSON. Owned by the caller. */
+/* What a search must have at least to come to a few schedules of a program whose own run is long; 0: any time will do.
+ */
+uint64_t dh_hosting_least_ns(const struct dh_hosting_check *h);
 char *dh_hosting_json(const struct dh_hosting_check *h);
 
 #endif

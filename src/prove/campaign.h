@@ -77,6 +77,7 @@ struct dh_campaign_options {
     bool by_itself;                          /* goals are looked for one by one, not one of each group */
     bool as_found;                           /* witnesses are not minimised */
     bool no_prefix, no_hint, keep_first;     /* for measurements: 002 §3 without a part of it */
+    uint64_t least_ns;                       /* for each search (dh_hosting_least_ns); 0: any */
     const char *doubt;                       /* why an empty search shows nothing (prove/baseline.h), or NULL */
 };
 

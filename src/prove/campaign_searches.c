@@ -76,6 +76,7 @@ static bool start_search(struct campaign *c, struct search_process *slot, struct
     uint64_t left = c->until_ns > now ? c->until_ns - now : 0;
     if (c->terms.o->strategy || a->next >= a->n_phases)
         time_ns = a->budget_ns; /* the last phase */
+    time_ns = time_ns > c->terms.o->least_ns ? time_ns : c->terms.o->least_ns;
     time_ns = time_ns < left ? time_ns : left;
     bool is_afresh = p->afresh || dh_strategy_by_name(p->strategy)->is_systematic;
     const dh_engine_marks *visible = is_afresh && a->first ? a->first : a->visible;

@@ -554,7 +554,8 @@ static bool run_to_middle(struct dh_engine *e)
         run_beginning(e);
     e->prepares = false;
     e->vanishes = e->undisturbed;
-    dh_start_point_forget_time(e);
+    if (wanted || e->undisturbed)
+        dh_start_point_forget_time(e);
     return e->undisturbed;
 }
 

@@ -142,8 +142,7 @@ void dh_start_point_forget_time(struct dh_engine *e)
     struct dh_engine_progress *p = &e->control->progress;
     uint64_t now = dh_clock_monotonic_ns(), took = now - p->begun_ns, all = 4 * job->start_max_ns;
     uint64_t left = took < all ? all - took : 0, used = left < job->time_max_ns ? job->time_max_ns - left : 0;
-    if (e->undisturbed)
-        p->begun_ns = all ? now - used : now;
+    p->begun_ns = all ? now - used : now;
 }
 
 /* ---- between processes ---- */
