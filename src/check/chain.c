@@ -530,7 +530,7 @@ static void climb(struct chain *k)
         any |= weaken(k, quantum);
         any |= classify(k, quantum, false);
         any |= round && classify(k, quantum, true);
-        if (!any || k->failures >= MOST_FAILURES) {
+        if (!any || quantum > 2 * k->c->budget_ns || k->failures >= MOST_FAILURES) {
             k->why_over = k->failures >= MOST_FAILURES ? "its stages fail, see above"
                           : k->c->state->cannot[0]     ? "it cannot be searched"
                                                        : "nothing can rise any more";

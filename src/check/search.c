@@ -248,7 +248,7 @@ static void compare_with_native(const struct dh_check *c, struct dh_subject *s, 
     dh_stage_now(t, DH_CHECK_COMPARING);
     if (!dh_hosting_check(s, patience_of(c), &t->hosting, &err))
         dh_notice_err(&err);
-    if (t->hosting.verdict == DH_HOSTING_NO_THREADS)
+    if (t->hosting.verdict == DH_HOSTING_NO_THREADS && !s->children.at.n)
         snprintf(t->cannot, sizeof t->cannot, "it creates no threads");
     else if (t->hosting.verdict == DH_HOSTING_WRONG)
         snprintf(t->cannot, sizeof t->cannot, "%.*s", DH_STAGE_WORDS - 1, t->hosting.why);
