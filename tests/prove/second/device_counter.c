@@ -1,4 +1,4 @@
-/* Two threads ask a device how many bytes wait (an ioctl, which nobody can take back) and count without a lock.
+/* Two threads ask for a ring of io_uring, which nobody can take back, and count without a lock.
  * Expected: race on asked. */
 #include <pthread.h>
 #include <stdio.h>

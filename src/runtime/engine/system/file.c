@@ -341,18 +341,6 @@ long dh_files_new_descriptor(long number, const long a[6])
     return dh_files_log_new(dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
-long dh_files_new_descriptor_pair(long number, const long a[6], unsigned at)
-{
-    const int *pair = (const int *)a[at];
-    dh_snapshot_unprotect((uintptr_t)pair, 2 * sizeof *pair);
-    long result = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (result == 0) {
-        dh_files_log_new(pair[0]);
-        dh_files_log_new(pair[1]);
-    }
-    return result;
-}
-
 long dh_files_put_at(long from, long at, bool close_on_exec)
 {
     if (dh_files_is_own(at) || (uint64_t)at >= dh_contents_descriptor_limit())

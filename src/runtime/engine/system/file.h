@@ -36,9 +36,8 @@ long dh_files_reopen(int fd, int flags);
 long dh_files_close(long number, const long a[6]);
 long dh_files_dup(long number, const long a[6]);
 long dh_files_fcntl(long number, const long a[6]);
-/* Calls that return a new descriptor, or write two to a[at]. */
+/* Calls that return a new descriptor. */
 long dh_files_new_descriptor(long number, const long a[6]);
-long dh_files_new_descriptor_pair(long number, const long a[6], unsigned at);
 /* getrlimit, prlimit64: the limit of descriptors is the program's. */
 long dh_files_limits(long number, const long a[6]);
 
