@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
+#include "report/short_name.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -97,11 +98,20 @@ static const char *or_dash(const char *word)
     return strcmp(word, "none") ? word : "-";
 }
 
+static char *variable_cell(const struct dh_finding *f)
+{
+    char *variable = dh_short_name(f->variable), *type = dh_short_name(f->type);
+    char *cell = type[0] ? dh_format("%s (%s)", variable, type) : dh_strdup(variable);
+    free(variable);
+    free(type);
+    return cell;
+}
+
 static void cells_of(const struct dh_finding *f, char *out[COLUMNS])
 {
     out[FINDING] = dh_format("%.8s", f->id);
     out[KIND] = dh_strdup(dh_finding_kind_name(f->kind));
-    out[VARIABLE] = f->type[0] ? dh_format("%s (%s)", f->variable, f->type) : dh_strdup(f->variable);
+    out[VARIABLE] = variable_cell(f);
     out[LEVEL] = dh_strdup(dh_finding_level_name(f->level));
     out[VERDICT] = dh_strdup(or_dash(dh_finding_verdict_name(f->verdict)));
     out[HEALING] = dh_strdup(or_dash(dh_finding_healing_name(f->healing)));
@@ -121,10 +131,13 @@ static void print_place(const struct dh_finding_access *a, size_t times)
         dh_str_add(&s, "place not known any more");
     else
         dh_text_place(&s, a);
-    printf("          %s (%s%s%s)", s.at, a->op, a->object[0] ? " " : "", a->object);
+    char *place = dh_short_name(s.at), *object = dh_short_name(a->object);
+    printf("          %s (%s%s%s)", place, a->op, object[0] ? " " : "", object);
     if (times > 1)
         printf(", %zu times", times);
     printf("\n");
+    free(place);
+    free(object);
     dh_str_release(&s);
 }
 
