@@ -14,11 +14,6 @@ static inline uint64_t dh_hash_u64(uint64_t x)
     return (x ^ x >> 32) * 0xd6e8feb86659fd93u;
 }
 
-static inline uint64_t dh_hash_pointer(const void *p)
-{
-    return dh_hash_u64((uint64_t)(uintptr_t)p);
-}
-
 /* What comes after `h`, which is a hash or a number to begin with. The order counts. */
 static inline uint64_t dh_hash_combine(uint64_t h, uint64_t value)
 {

@@ -86,6 +86,28 @@ void dh_index_release(struct dh_index *x)
     *x = (struct dh_index){0};
 }
 
+uint32_t dh_index_intern_row(struct dh_index *x, const void *rows, size_t n, size_t size, const void *row)
+{
+    uint64_t hash = dh_hash_bytes(row, size);
+    struct dh_probe p = dh_index_probe(x, hash);
+    for (uint32_t i; (i = dh_index_next(x, &p)) != DH_ABSENT;)
+        if (memcmp((const char *)rows + i * size, row, size) == 0)
+            return i;
+    dh_index_add(x, hash, (uint32_t)n);
+    return (uint32_t)n;
+}
+
+uint32_t dh_index_intern_text(struct dh_index *x, const char *pool, size_t n, const char *text)
+{
+    uint64_t hash = dh_hash_string(text);
+    struct dh_probe p = dh_index_probe(x, hash);
+    for (uint32_t i; (i = dh_index_next(x, &p)) != DH_ABSENT;)
+        if (strcmp(pool + i, text) == 0)
+            return i;
+    dh_index_add(x, hash, (uint32_t)n);
+    return (uint32_t)n;
+}
+
 /* An entry goes, the last one takes its number. */
 static void drop(struct dh_index *x, uint64_t hash, uint32_t number, uint64_t last_hash, uint32_t last)
 {
@@ -138,73 +160,32 @@ void dh_u64_map_release(struct dh_u64_map *m)
 
 /* ---- structs ---- */
 
-static uint32_t seek_key(const struct dh_key_map *m, const void *key, uint64_t hash)
+uint32_t dh_key_map_seek(const struct dh_key_map *m, const void *key)
 {
-    struct dh_probe p = dh_index_probe(&m->index, hash);
+    struct dh_probe p = dh_index_probe(&m->index, dh_hash_bytes(key, m->size));
     uint32_t i;
     while ((i = dh_index_next(&m->index, &p)) != DH_ABSENT && memcmp(dh_key_map_key(m, i), key, m->size) != 0)
         ;
     return i;
 }
 
-uint32_t dh_key_map_seek(const struct dh_key_map *m, const void *key)
-{
-    return seek_key(m, key, dh_hash_bytes(key, m->size));
-}
-
-uint32_t *dh_key_map_find(const struct dh_key_map *m, const void *key)
-{
-    uint32_t i = dh_key_map_seek(m, key);
-    return i == DH_ABSENT ? NULL : &m->value[i];
-}
-
 uint32_t dh_key_map_number(struct dh_key_map *m, const void *key)
 {
-    uint64_t hash = dh_hash_bytes(key, m->size);
-    uint32_t i = seek_key(m, key, hash);
-    if (i != DH_ABSENT)
+    uint32_t i = dh_index_intern_row(&m->index, m->keys, m->n, m->size, key);
+    if (i < m->n)
         return i;
     if (m->n == m->cap) {
         m->cap = more(m->cap);
         m->keys = dh_xrealloc(m->keys, m->cap, m->size);
-        m->value = dh_xrealloc(m->value, m->cap, sizeof *m->value);
     }
-    dh_index_add(&m->index, hash, m->n);
     memcpy(m->keys + m->n * m->size, key, m->size);
-    m->value[m->n] = 0;
     return m->n++;
-}
-
-uint32_t *dh_key_map_at(struct dh_key_map *m, const void *key)
-{
-    uint32_t i = dh_key_map_number(m, key); /* may move the values */
-    return &m->value[i];
-}
-
-bool dh_key_map_remove(struct dh_key_map *m, const void *key)
-{
-    uint64_t hash = dh_hash_bytes(key, m->size);
-    uint32_t i = seek_key(m, key, hash);
-    if (i == DH_ABSENT)
-        return false;
-    const void *last = dh_key_map_key(m, --m->n);
-    drop(&m->index, hash, i, dh_hash_bytes(last, m->size), m->n);
-    memmove(m->keys + i * m->size, last, m->size);
-    m->value[i] = m->value[m->n];
-    return true;
-}
-
-void dh_key_map_clear(struct dh_key_map *m)
-{
-    dh_index_clear(&m->index);
-    m->n = 0;
 }
 
 void dh_key_map_release(struct dh_key_map *m)
 {
     dh_index_release(&m->index);
     free(m->keys);
-    free(m->value);
     *m = (struct dh_key_map){.size = m->size};
 }
 
@@ -272,18 +253,6 @@ uint32_t *dh_string_map_at_n(struct dh_string_map *m, const char *key, size_t n)
 uint32_t *dh_string_map_at(struct dh_string_map *m, const char *key)
 {
     return dh_string_map_at_n(m, key, strlen(key));
-}
-
-bool dh_string_map_remove(struct dh_string_map *m, const char *key)
-{
-    uint32_t i = dh_string_map_seek(m, key);
-    if (i == DH_ABSENT)
-        return false;
-    struct dh_string_entry gone = m->at[i], last = m->at[--m->n];
-    drop(&m->index, dh_hash_bytes(gone.key, gone.length), i, dh_hash_bytes(last.key, last.length), m->n);
-    m->at[i] = last;
-    free(gone.key);
-    return true;
 }
 
 void dh_string_map_clear(struct dh_string_map *m)

@@ -57,6 +57,12 @@ void dh_index_renumber(struct dh_index *x, uint64_t hash, uint32_t from, uint32_
 void dh_index_clear(struct dh_index *x);
 void dh_index_release(struct dh_index *x);
 
+/* Interning. Of `n` rows of one size, the number of the one that equals `row`, byte by byte; `n` if none does, which is
+ * then in the index for the row that the caller appends. */
+uint32_t dh_index_intern_row(struct dh_index *x, const void *rows, size_t n, size_t size, const void *row);
+/* Likewise of strings one after the other in `n` bytes: the offset of `text`, or `n`. */
+uint32_t dh_index_intern_text(struct dh_index *x, const char *pool, size_t n, const char *text);
+
 /* ---- from 64-bit numbers, and from pointers, to numbers or pointers; any key will do, 0 too ---- */
 
 struct dh_u64_map {
@@ -133,11 +139,6 @@ static inline void **dh_ptr_map_at(struct dh_ptr_map *m, const void *key)
     return &dh_u64_map_entry(&m->of, (uintptr_t)key)->pointer;
 }
 
-static inline bool dh_ptr_map_remove(struct dh_ptr_map *m, const void *key)
-{
-    return dh_u64_map_remove(&m->of, (uintptr_t)key);
-}
-
 static inline void dh_ptr_map_clear(struct dh_ptr_map *m)
 {
     dh_u64_map_clear(&m->of);
@@ -148,12 +149,11 @@ static inline void dh_ptr_map_release(struct dh_ptr_map *m)
     dh_u64_map_release(&m->of);
 }
 
-/* ---- from structs of one size, as bytes, to uint32_t; fill paddings, or have none ---- */
+/* ---- from structs of one size, as bytes, to their numbers; fill paddings, or have none ---- */
 
 struct dh_key_map {
-    size_t size; /* of a key; DH_KEY_MAP sets it */
-    unsigned char *keys;
-    uint32_t *value; /* n of them, to walk with dh_key_map_key */
+    size_t size;         /* of a key; DH_KEY_MAP sets it */
+    unsigned char *keys; /* n of them, to walk with dh_key_map_key */
     uint32_t n, cap;
     struct dh_index index;
 };
@@ -167,14 +167,8 @@ static inline const void *dh_key_map_key(const struct dh_key_map *m, uint32_t nu
 
 /* The number of the key, or DH_ABSENT. */
 uint32_t dh_key_map_seek(const struct dh_key_map *m, const void *key);
-/* NULL when absent. */
-uint32_t *dh_key_map_find(const struct dh_key_map *m, const void *key);
-/* Where the value of `key` is kept, 0 at first. */
-uint32_t *dh_key_map_at(struct dh_key_map *m, const void *key);
 /* The key's number in the order of insertion; it is what m->n was when the key is new. */
 uint32_t dh_key_map_number(struct dh_key_map *m, const void *key);
-bool dh_key_map_remove(struct dh_key_map *m, const void *key);
-void dh_key_map_clear(struct dh_key_map *m);
 void dh_key_map_release(struct dh_key_map *m);
 
 /* ---- from strings, of which it owns copies, to uint32_t ---- */
@@ -197,7 +191,6 @@ uint32_t *dh_string_map_at(struct dh_string_map *m, const char *key);
 uint32_t *dh_string_map_at_n(struct dh_string_map *m, const char *key, size_t n);
 uint32_t dh_string_map_number(struct dh_string_map *m, const char *key);
 uint32_t dh_string_map_number_n(struct dh_string_map *m, const char *key, size_t n);
-bool dh_string_map_remove(struct dh_string_map *m, const char *key);
 void dh_string_map_clear(struct dh_string_map *m);
 void dh_string_map_release(struct dh_string_map *m);
 

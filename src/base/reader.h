@@ -75,17 +75,33 @@ static inline const char *dh_span_show(struct dh_span s, char *out, size_t size)
     return out;
 }
 
+static inline struct dh_span dh_span_of(const char *text)
+{
+    struct dh_span s = {text, 0};
+    while (text[s.n])
+        s.n++;
+    return s;
+}
+
+/* A message of these texts in a row: as much as fits, and nothing that breaks its line. */
+static inline void dh_message_set(char *out, size_t size, const char *const *part, size_t n)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++)
+        for (const char *at = part[i]; *at && used + 1 < size; at++)
+            out[used++] = *at >= ' ' && *at < 0x7F ? *at : '?';
+    out[used] = 0;
+}
+
+#define DH_MESSAGE(array, ...)                                                                                         \
+    dh_message_set(array, sizeof(array), (const char *const[]){__VA_ARGS__},                                           \
+                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
 /* ---- bytes ---- */
 
 static inline bool dh_cursor_is_end(const struct dh_cursor *c)
 {
     return c->at == c->end;
-}
-
-/* The next byte, 0 at the end. */
-static inline char dh_cursor_peek(const struct dh_cursor *c)
-{
-    return c->at < c->end ? *c->at : 0;
 }
 
 /* Not at the end. */
@@ -226,21 +242,6 @@ static inline bool dh_cursor_take_address(struct dh_cursor *c, uint64_t most, ui
     return true;
 }
 
-/* With a sign before it, perhaps. */
-static inline bool dh_cursor_take_signed(struct dh_cursor *c, int64_t *out)
-{
-    struct dh_cursor now = *c;
-    uint64_t value;
-    bool is_negative = dh_cursor_take_literal(&now, "-");
-    if (!is_negative)
-        dh_cursor_take_literal(&now, "+");
-    if (!dh_cursor_take_number(&now, (uint64_t)INT64_MAX + is_negative, &value))
-        return false;
-    *out = is_negative ? (int64_t)-value : (int64_t)value;
-    *c = now;
-    return true;
-}
-
 /* What stands between two '"' of one line, into `store`, which has room for it (a byte less than its quotes take); a
  * backslash is left out and what follows it is kept, or changed: `escapes` are pairs of letters as "n\nt\t", or NULL.
  * Returns the bytes stored; -1: no '"' here, or none that closes it. */
@@ -283,26 +284,6 @@ static inline bool dh_cursor_fail_here(const struct dh_cursor *c, const char *wh
     struct dh_span found;
     dh_cursor_take_word(&now, &found);
     return dh_cursor_fail(c, found, what, out);
-}
-
-/* `what` is why it fails. */
-static inline bool dh_cursor_expect_literal(struct dh_cursor *c, const char *text, const char *what,
-                                            struct dh_expected *out)
-{
-    return dh_cursor_take_literal(c, text) || dh_cursor_fail_here(c, what, out);
-}
-
-static inline bool dh_cursor_expect_word(struct dh_cursor *c, struct dh_span *word, const char *what,
-                                         struct dh_expected *out)
-{
-    return dh_cursor_take_word(c, word) || dh_cursor_fail_here(c, what, out);
-}
-
-static inline bool dh_cursor_expect_number(struct dh_cursor *c, uint64_t most, uint64_t *number, const char *what,
-                                           struct dh_expected *out)
-{
-    dh_cursor_skip_space(c);
-    return dh_cursor_take_number(c, most, number) || dh_cursor_fail_here(c, what, out);
 }
 
 #endif

@@ -16,19 +16,6 @@ void dh_u64_set_append(struct dh_u64_set *s, uint64_t key)
     s->at[s->n++] = key;
 }
 
-bool dh_u64_set_remove(struct dh_u64_set *s, uint64_t key)
-{
-    uint32_t i = dh_u64_set_seek(s, key);
-    if (i == DH_ABSENT)
-        return false;
-    uint64_t last = s->at[--s->n];
-    dh_index_remove(&s->index, dh_hash_u64(key), i);
-    if (i != s->n)
-        dh_index_renumber(&s->index, dh_hash_u64(last), s->n, i);
-    s->at[i] = last;
-    return true;
-}
-
 void dh_u64_set_clear(struct dh_u64_set *s)
 {
     dh_index_clear(&s->index);
@@ -82,64 +69,12 @@ bool dh_bitset_unite(struct dh_bitset *to, const struct dh_bitset *from)
     return changed;
 }
 
-bool dh_bitset_intersect(struct dh_bitset *to, const struct dh_bitset *from)
-{
-    uint64_t changed = 0;
-    for (size_t i = 0; i < to->n; i++) {
-        changed |= to->at[i] & ~word_of(from, i);
-        to->at[i] &= word_of(from, i);
-    }
-    return changed;
-}
-
-bool dh_bitset_subtract(struct dh_bitset *to, const struct dh_bitset *from)
-{
-    uint64_t changed = 0;
-    for (size_t i = 0; i < to->n && i < from->n; i++) {
-        changed |= to->at[i] & from->at[i];
-        to->at[i] &= ~from->at[i];
-    }
-    return changed;
-}
-
 bool dh_bitset_contains(const struct dh_bitset *s, const struct dh_bitset *part)
 {
     for (size_t i = 0; i < part->n; i++)
         if (part->at[i] & ~word_of(s, i))
             return false;
     return true;
-}
-
-bool dh_bitset_meets(const struct dh_bitset *a, const struct dh_bitset *b)
-{
-    for (size_t i = 0; i < a->n && i < b->n; i++)
-        if (a->at[i] & b->at[i])
-            return true;
-    return false;
-}
-
-bool dh_bitset_equals(const struct dh_bitset *a, const struct dh_bitset *b)
-{
-    return dh_bitset_contains(a, b) && dh_bitset_contains(b, a);
-}
-
-bool dh_bitset_is_empty(const struct dh_bitset *s)
-{
-    return !width(s);
-}
-
-size_t dh_bitset_count(const struct dh_bitset *s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++)
-        n += (unsigned)__builtin_popcountll(s->at[i]);
-    return n;
-}
-
-void dh_bitset_copy(struct dh_bitset *to, const struct dh_bitset *from)
-{
-    dh_bitset_clear(to);
-    dh_bitset_unite(to, from);
 }
 
 void dh_bitset_clear(struct dh_bitset *s)

@@ -41,8 +41,6 @@ static inline bool dh_u64_set_add(struct dh_u64_set *s, uint64_t key)
     return true;
 }
 
-/* False: it was not there. */
-bool dh_u64_set_remove(struct dh_u64_set *s, uint64_t key);
 void dh_u64_set_clear(struct dh_u64_set *s);
 void dh_u64_set_release(struct dh_u64_set *s);
 
@@ -89,43 +87,12 @@ static inline bool dh_bitset_add(struct dh_bitset *s, size_t bit)
     return fresh;
 }
 
-static inline void dh_bitset_remove(struct dh_bitset *s, size_t bit)
-{
-    if (bit / 64 < s->n)
-        s->at[bit / 64] &= ~((uint64_t)1 << bit % 64);
-}
-
-/* to |= from, to &= from, to &= ~from; true when `to` changed. */
+/* to |= from; true when `to` changed. */
 bool dh_bitset_unite(struct dh_bitset *to, const struct dh_bitset *from);
-bool dh_bitset_intersect(struct dh_bitset *to, const struct dh_bitset *from);
-bool dh_bitset_subtract(struct dh_bitset *to, const struct dh_bitset *from);
 /* All of `part` is in `s`. */
 bool dh_bitset_contains(const struct dh_bitset *s, const struct dh_bitset *part);
-bool dh_bitset_meets(const struct dh_bitset *a, const struct dh_bitset *b);
-bool dh_bitset_equals(const struct dh_bitset *a, const struct dh_bitset *b);
-bool dh_bitset_is_empty(const struct dh_bitset *s);
-size_t dh_bitset_count(const struct dh_bitset *s);
-void dh_bitset_copy(struct dh_bitset *to, const struct dh_bitset *from);
 /* Keeps the room. */
 void dh_bitset_clear(struct dh_bitset *s);
 void dh_bitset_release(struct dh_bitset *s);
-
-#define DH_NO_BIT SIZE_MAX
-
-/* The least bit at or above `from`, or DH_NO_BIT:
- *     for (size_t i = dh_bitset_next(&s, 0); i != DH_NO_BIT; i = dh_bitset_next(&s, i + 1)) */
-static inline size_t dh_bitset_next(const struct dh_bitset *s, size_t from)
-{
-    size_t i = from / 64;
-    if (i >= s->n)
-        return DH_NO_BIT;
-    uint64_t word = s->at[i] & UINT64_MAX << from % 64;
-    while (!word)
-        if (++i == s->n)
-            return DH_NO_BIT;
-        else
-            word = s->at[i];
-    return i * 64 + (unsigned)__builtin_ctzll(word);
-}
 
 #endif

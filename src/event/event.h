@@ -77,8 +77,6 @@ struct dh_event_info {
 };
 /* Any value of kind is answered; unknown ones as DH_EVENT_NONE. */
 const struct dh_event_info *dh_event_info(unsigned kind);
-const char *dh_sync_class_name(unsigned c);
-const char *dh_memory_region_name(unsigned region);
 
 static inline int dh_event_is_access(const struct dh_event *e)
 {

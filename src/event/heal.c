@@ -1,31 +1,15 @@
 #include "event/heal.h"
 
-static bool same(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
+#include "base/reader.h"
 
-static void say(struct dh_sections_error *e, uint32_t line, const char *const *parts, unsigned n_parts)
-{
-    size_t n = 0;
-    *e = (struct dh_sections_error){.line = line, .column = 1};
-    for (unsigned i = 0; i < n_parts; i++)
-        for (const char *at = parts[i]; *at && n + 1 < sizeof e->text; at++)
-            e->text[n++] = *at >= ' ' && *at < 0x7F ? *at : '?';
-    e->text[n] = 0;
-}
-
-#define FAIL(e, line, ...)                                                                                             \
-    (say(e, line, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)),    \
-     false)
+#define FAIL(e, at_line, ...)                                                                                          \
+    (*(e) = (struct dh_sections_error){.line = at_line, .column = 1}, DH_MESSAGE((e)->text, __VA_ARGS__), false)
 
 /* A section without a group is one of its own, under its own name. */
 static uint32_t find_group(struct dh_heal_policy *p, const char *name, const struct dh_heal *h)
 {
     for (uint32_t i = 0; i < p->n_groups; i++)
-        if (same(p->groups[i].name, name))
+        if (dh_span_is(dh_span_of(p->groups[i].name), name))
             return i;
     p->groups[p->n_groups] = (struct dh_heal_group){name, h->means, h->line};
     return p->n_groups++;

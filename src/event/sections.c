@@ -1,15 +1,15 @@
 #include "event/sections.h"
 
+#include "base/reader.h"
+
 struct reader {
     struct dh_sections *s;
-    const char *at, *end;
-    uint32_t line, column;
-    /* the present word */
-    const char *word; /* NULL: a mark, or the end */
-    char mark;        /* { } ; | , or 0 at the end */
+    struct dh_cursor c; /* after the present word */
+    const char *word;   /* NULL: a mark, or the end */
+    char mark;          /* { } ; | , or 0 at the end */
     bool quoted;
-    uint32_t word_line, word_column;
-    char *store; /* words without their quotes */
+    uint32_t line, column; /* of the present word */
+    char *store;           /* words without their quotes */
     struct dh_sections_error *error;
     bool failed;
     struct {
@@ -17,76 +17,33 @@ struct reader {
     } has;
 };
 
-/* ---- text ---- */
+/* ---- errors: the first one counts ---- */
 
-static bool same(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
-static size_t length(const char *text)
-{
-    size_t n = 0;
-    while (text[n])
-        n++;
-    return n;
-}
-
-static void add(struct dh_sections_error *e, const char *text)
-{
-    size_t n = length(e->text);
-    /* What a foreign file holds must not break the line that tells of it. */
-    for (; *text && n + 1 < sizeof e->text; text++)
-        e->text[n++] = *text >= ' ' && *text < 0x7F ? *text : '?';
-    e->text[n] = 0;
-}
-
-static void fail_at(struct reader *r, uint32_t line, uint32_t column, const char *a, const char *b, const char *c)
-{
-    const char *parts[] = {a, b, c};
-    if (r->failed)
-        return;
-    r->failed = true;
-    *r->error = (struct dh_sections_error){.line = line, .column = column};
-    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
-        add(r->error, parts[i]);
-}
-
-static void fail(struct reader *r, const char *a, const char *b, const char *c)
-{
-    fail_at(r, r->word_line, r->word_column, a, b, c);
-}
+#define FAIL_AT(r, at_line, at_column, ...)                                                                            \
+    do {                                                                                                               \
+        if (!(r)->failed) {                                                                                            \
+            *(r)->error = (struct dh_sections_error){.line = at_line, .column = at_column};                            \
+            DH_MESSAGE((r)->error->text, __VA_ARGS__);                                                                 \
+            (r)->failed = true;                                                                                        \
+        }                                                                                                              \
+    } while (0)
+#define FAIL(r, ...) FAIL_AT(r, (r)->line, (r)->column, __VA_ARGS__)
 
 /* Says what stands there instead. */
 static void fail_expected(struct reader *r, const char *expected)
 {
     char mark[] = {r->mark, 0};
-    if (r->failed)
-        return;
-    fail(r, "expected ", expected, ", found ");
-    add(r->error, r->word ? "'" : r->mark ? "'" : "the end of the file");
-    add(r->error, r->word ? r->word : mark);
     if (r->word || r->mark)
-        add(r->error, "'");
+        FAIL(r, "expected ", expected, ", found '", r->word ? r->word : mark, "'");
+    else
+        FAIL(r, "expected ", expected, ", found the end of the file");
 }
 
 /* ---- words ---- */
 
-static char step(struct reader *r)
-{
-    char c = *r->at++;
-    if (c == '\n')
-        r->line++, r->column = 1;
-    else
-        r->column++;
-    return c;
-}
-
 static bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    return dh_is_space(c) || c == '\n';
 }
 
 static bool is_mark(char c)
@@ -94,74 +51,73 @@ static bool is_mark(char c)
     return c == '{' || c == '}' || c == ';' || c == '|' || c == ',';
 }
 
-static bool comes(const struct reader *r, const char *two)
-{
-    return r->end - r->at >= 2 && r->at[0] == two[0] && r->at[1] == two[1];
-}
-
 /* Comments begin where a word could: the # of a stable name is part of it. */
-static void skip(struct reader *r)
+static void skip_comments(struct dh_cursor *c)
 {
-    while (r->at < r->end) {
-        if (is_blank(*r->at))
-            step(r);
-        else if (*r->at == '#' || comes(r, "//"))
-            while (r->at < r->end && *r->at != '\n')
-                step(r);
-        else
-            return;
-    }
+    for (dh_cursor_skip_blank(c); dh_cursor_take_literal(c, "#") || dh_cursor_take_literal(c, "//");
+         dh_cursor_skip_blank(c))
+        dh_cursor_take_until(c, '\n');
 }
 
-static void read_quoted(struct reader *r)
+static char *read_bare(struct dh_cursor *c, char *store)
 {
-    step(r);
-    while (r->at < r->end && *r->at != '"' && *r->at != '\n') {
-        if (*r->at == '\\' && r->end - r->at >= 2 && r->at[1] != '\n')
-            step(r);
-        char c = step(r);
-        *r->store++ = c ? c : ' ';
-    }
-    if (r->at < r->end && *r->at == '"')
-        step(r);
-    else
-        fail(r, "the quotation that begins here is not closed; expected '\"' before the end of the line", "", "");
+    while (!dh_cursor_is_end(c) && !is_blank(*c->at) && !is_mark(*c->at) && *c->at != '"')
+        *store++ = dh_cursor_step(c);
+    return store;
 }
 
-static void read_bare(struct reader *r)
+static void read_word(struct reader *r)
 {
-    while (r->at < r->end && !is_blank(*r->at) && !is_mark(*r->at) && *r->at != '"') {
-        char c = step(r);
-        *r->store++ = c ? c : ' ';
+    char *word = r->store;
+    r->word = word;
+    r->quoted = *r->c.at == '"';
+    ptrdiff_t n = r->quoted ? dh_cursor_take_quoted(&r->c, word, NULL) : read_bare(&r->c, word) - word;
+    if (n < 0) {
+        FAIL(r, "the quotation that begins here is not closed; expected '\"' before the end of the line");
+        n = 0;
     }
+    for (ptrdiff_t i = 0; i < n; i++)
+        word[i] = word[i] ? word[i] : ' ';
+    word[n] = 0;
+    r->store += n + 1;
 }
 
 static void next(struct reader *r)
 {
-    skip(r);
+    skip_comments(&r->c);
     r->word = NULL;
     r->mark = 0;
     r->quoted = false;
-    r->word_line = r->line;
-    r->word_column = r->column;
-    if (r->at == r->end)
+    r->line = r->c.line;
+    r->column = dh_cursor_column(&r->c);
+    if (dh_cursor_is_end(&r->c))
         return;
-    if (is_mark(*r->at)) {
-        r->mark = step(r);
-        return;
-    }
-    r->word = r->store;
-    r->quoted = *r->at == '"';
-    if (r->quoted)
-        read_quoted(r);
+    if (is_mark(*r->c.at))
+        r->mark = dh_cursor_step(&r->c);
     else
-        read_bare(r);
-    *r->store++ = 0;
+        read_word(r);
 }
 
 static bool is_word(const struct reader *r, const char *word)
 {
-    return r->word && !r->quoted && same(r->word, word);
+    return r->word && !r->quoted && dh_span_is(dh_span_of(r->word), word);
+}
+
+static bool take_word(struct reader *r, const char *word)
+{
+    bool is = is_word(r, word);
+    if (is)
+        next(r);
+    return is;
+}
+
+/* Takes the word if it is one of these; -1: it is none. */
+static int which_word(struct reader *r, const char *const *words, int n)
+{
+    int i = 0;
+    while (i < n && !take_word(r, words[i]))
+        i++;
+    return i < n ? i : -1;
 }
 
 /* Takes the present word, whatever it says. */
@@ -189,7 +145,7 @@ static void take_mark(struct reader *r, char mark, const char *expected)
 static uint32_t number_of(const char **list, uint32_t *n, const char *text)
 {
     for (uint32_t i = 0; i < *n; i++)
-        if (same(list[i], text))
+        if (dh_span_is(dh_span_of(list[i]), text))
             return i;
     list[*n] = text;
     return (*n)++;
@@ -198,7 +154,7 @@ static uint32_t number_of(const char **list, uint32_t *n, const char *text)
 static bool find_section(const struct dh_sections *s, const char *name, uint32_t *out)
 {
     for (uint32_t i = 0; i < s->n_sections; i++)
-        if (same(s->sections[i].name, name)) {
+        if (dh_span_is(dh_span_of(s->sections[i].name), name)) {
             *out = i;
             return true;
         }
@@ -210,10 +166,7 @@ static const char *const clauses[] = {"vars", "entry", "end", "exit"};
 
 static bool is_clause(const char *word)
 {
-    for (unsigned i = 0; i < sizeof clauses / sizeof *clauses; i++)
-        if (same(word, clauses[i]))
-            return true;
-    return false;
+    return dh_span_which(dh_span_of(word), clauses, sizeof clauses / sizeof *clauses) >= 0;
 }
 
 static void read_vars(struct reader *r, uint32_t section)
@@ -222,7 +175,7 @@ static void read_vars(struct reader *r, uint32_t section)
     do {
         if (r->word && !r->quoted && is_clause(r->word))
             fail_expected(r, "',' or ';' behind the variables");
-        uint32_t line = r->word_line;
+        uint32_t line = r->line;
         const char *name = take_text(r, "the name of a variable");
         if (r->failed)
             return;
@@ -257,7 +210,7 @@ static unsigned read_allow(struct reader *r)
 static void read_point(struct reader *r, uint32_t section, enum dh_section_role role)
 {
     struct dh_sections *s = r->s;
-    struct dh_section_point p = {.section = section, .role = (uint8_t)role, .line = r->word_line};
+    struct dh_section_point p = {.section = section, .role = (uint8_t)role, .line = r->line};
     const char *site = take_text(r, "a site: its stable name, or FILE:LINE:R or W");
     if (r->failed)
         return;
@@ -266,7 +219,7 @@ static void read_point(struct reader *r, uint32_t section, enum dh_section_role 
         p.allow = (uint8_t)read_allow(r);
     take_mark(r, ';', role == DH_SECTION_END ? "';' or 'allow' behind the site" : "';' behind the site");
     if (role == DH_SECTION_ENTRY && r->has.entry)
-        fail(r, "a second entry; a section has one entry and any number of ends", "", "");
+        FAIL(r, "a second entry; a section has one entry and any number of ends");
     r->has.entry |= role == DH_SECTION_ENTRY;
     r->has.end |= role == DH_SECTION_END;
     s->points[s->n_points++] = p;
@@ -276,30 +229,25 @@ static void read_clause(struct reader *r, uint32_t section)
 {
     static const char *const words[] = {
         [DH_SECTION_ENTRY] = "entry", [DH_SECTION_END] = "end", [DH_SECTION_EXIT] = "exit"};
-    for (int i = 0; i < DH_SECTION_ROLES; i++)
-        if (is_word(r, words[i])) {
-            next(r);
-            read_point(r, section, (enum dh_section_role)i);
-            return;
-        }
-    if (is_word(r, "vars")) {
-        next(r);
+    int role = which_word(r, words, DH_SECTION_ROLES);
+    if (role >= 0)
+        read_point(r, section, (enum dh_section_role)role);
+    else if (take_word(r, "vars"))
         read_vars(r, section);
-    } else {
+    else
         fail_expected(r, "vars, entry, end, exit or '}'");
-    }
 }
 
 static void read_section(struct reader *r)
 {
     struct dh_sections *s = r->s;
-    uint32_t line = r->word_line, column = r->word_column, other;
+    uint32_t line = r->line, column = r->column, other;
     next(r);
     struct dh_section section = {.line = line};
-    line = r->word_line, column = r->word_column;
+    line = r->line, column = r->column;
     section.name = take_text(r, "the name of the section");
     if (!r->failed && find_section(s, section.name, &other))
-        fail_at(r, line, column, "a second section '", section.name, "'; expected a name of its own");
+        FAIL_AT(r, line, column, "a second section '", section.name, "'; expected a name of its own");
     take_mark(r, '{', "'{' behind the name of the section");
     r->has.vars = r->has.entry = r->has.end = false;
     uint32_t index = s->n_sections;
@@ -308,7 +256,7 @@ static void read_section(struct reader *r)
         read_clause(r, index);
     const char *missing = !r->has.vars ? "'vars'" : !r->has.entry ? "'entry'" : !r->has.end ? "'end'" : NULL;
     if (!r->failed && missing)
-        fail(r, "the section ends here; expected ", missing, " in it");
+        FAIL(r, "the section ends here; expected ", missing, " in it");
     if (!r->failed)
         next(r);
 }
@@ -317,37 +265,28 @@ static uint8_t read_means(struct reader *r)
 {
     static const char *const means[] = {
         [DH_HEAL_LOCK] = "lock", [DH_HEAL_SCHEDULE] = "schedule", [DH_HEAL_ORDER] = "order"};
-    for (uint8_t i = 0; i < DH_HEAL_MEANS; i++)
-        if (is_word(r, means[i])) {
-            next(r);
-            return i;
-        }
-    fail_expected(r, "lock, schedule or order");
-    return 0;
+    int i = which_word(r, means, DH_HEAL_MEANS);
+    if (i < 0)
+        fail_expected(r, "lock, schedule or order");
+    return i < 0 ? 0 : (uint8_t)i;
 }
 
 static void read_heal(struct reader *r)
 {
     struct dh_sections *s = r->s;
-    struct dh_heal h = {.line = r->word_line};
+    struct dh_heal h = {.line = r->line};
     next(r);
-    uint32_t line = r->word_line, column = r->word_column;
+    uint32_t line = r->line, column = r->column;
     const char *name = take_text(r, "the name of a section");
     if (!r->failed && !find_section(s, name, &h.section))
-        fail_at(r, line, column, "no section '", name, "'; expected one that stands above");
-    if (!is_word(r, "by"))
+        FAIL_AT(r, line, column, "no section '", name, "'; expected one that stands above");
+    if (!take_word(r, "by"))
         fail_expected(r, "'by' and lock, schedule or order");
-    else
-        next(r);
     h.means = r->failed ? 0 : read_means(r);
-    if (is_word(r, "group")) {
-        next(r);
+    if (take_word(r, "group"))
         h.group = take_text(r, "the name of the group");
-    }
-    if (is_word(r, "because")) {
-        next(r);
+    if (take_word(r, "because"))
         h.because = take_text(r, "the id of a finding");
-    }
     take_mark(r, ';', "group, because or ';'");
     s->heals[s->n_heals++] = h;
 }
@@ -376,14 +315,14 @@ static bool make_room(struct reader *r, const char *text, size_t n, void *(*allo
     r->store = allocate(n + words);
     if (s->sections && s->points && s->variables && s->heals && s->sites && s->names && r->store)
         return true;
-    fail_at(r, 1, 1, "there is no memory to read it", "", "");
+    FAIL_AT(r, 1, 1, "there is no memory to read it");
     return false;
 }
 
 bool dh_sections_read(struct dh_sections *s, const char *text, size_t n, void *(*allocate)(size_t),
                       struct dh_sections_error *e)
 {
-    struct reader r = {.s = s, .at = text, .end = text + n, .line = 1, .column = 1, .error = e};
+    struct reader r = {.s = s, .c = dh_cursor_of(text, n), .error = e};
     *s = (struct dh_sections){0};
     if (!make_room(&r, text, n, allocate))
         return false;
@@ -408,7 +347,7 @@ struct printer {
 
 static void put(const struct printer *p, const char *text)
 {
-    p->put(p->arg, text, length(text));
+    p->put(p->arg, text, dh_span_of(text).n);
 }
 
 static bool needs_quotes(const char *text)

@@ -18,56 +18,38 @@ const char *dh_suppression_type_name(enum dh_suppression_type type)
     return type < DH_SUPPRESS_TYPES ? types[type] : "";
 }
 
-static bool is_blank(char c)
+static bool read_line(struct dh_cursor *line, struct dh_suppression *out, const char **why)
 {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static bool is_word(const char *word, const char *at, size_t n)
-{
-    while (n && *word && *word == *at)
-        word++, at++, n--;
-    return !n && !*word;
-}
-
-static bool read_line(const char *at, const char *end, struct dh_suppression *out, const char **why)
-{
-    const char *colon = at;
-    while (colon < end && *colon != ':')
-        colon++;
-    if (colon == end) {
+    struct dh_span type = dh_cursor_take_until(line, ':');
+    if (!dh_cursor_take_literal(line, ":")) {
         *why = "no ':'; write type:pattern";
         return false;
     }
-    out->pattern = colon + 1;
-    out->n = (size_t)(end - out->pattern);
-    for (int i = 0; i < DH_SUPPRESS_TYPES; i++)
-        if (is_word(types[i], at, (size_t)(colon - at))) {
-            out->type = (enum dh_suppression_type)i;
-            *why = "nothing behind the ':'";
-            return out->n > 0;
-        }
-    *why = "unknown type; there are race, race_top, thread, mutex, deadlock, signal, called_from_lib, annotation, "
-           "view, atomicity";
-    return false;
+    struct dh_span pattern = dh_cursor_rest(line);
+    out->pattern = pattern.at;
+    out->n = pattern.n;
+    int which = dh_span_which(type, types, DH_SUPPRESS_TYPES);
+    if (which < 0) {
+        *why = "unknown type; there are race, race_top, thread, mutex, deadlock, signal, called_from_lib, annotation, "
+               "view, atomicity";
+        return false;
+    }
+    out->type = (enum dh_suppression_type)which;
+    *why = "nothing behind the ':'";
+    return out->n > 0;
 }
 
 enum dh_suppression_answer dh_suppression_next(struct dh_suppression_reader *r, struct dh_suppression *out,
                                                const char **why)
 {
-    while (r->at < r->end) {
-        const char *at = r->at, *end = at;
-        while (end < r->end && *end != '\n')
-            end++;
-        r->at = end + (end < r->end);
-        out->line = ++r->line;
-        while (at < end && is_blank(*at))
-            at++;
-        while (end > at && is_blank(end[-1]))
-            end--;
-        if (at == end || *at == '#')
+    struct dh_cursor line;
+    while (dh_cursor_next_line(&r->text, &line)) {
+        out->line = line.line;
+        dh_cursor_skip_space(&line);
+        dh_cursor_trim(&line);
+        if (dh_cursor_is_end(&line) || *line.at == '#')
             continue;
-        if (!read_line(at, end, out, why))
+        if (!read_line(&line, out, why))
             return DH_SUPPRESSION_MALFORMED;
         out->index = r->index++;
         return DH_SUPPRESSION_READ;

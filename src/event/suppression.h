@@ -4,8 +4,7 @@
 #ifndef DH_EVENT_SUPPRESSION_H
 #define DH_EVENT_SUPPRESSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/reader.h"
 
 enum dh_suppression_type {
     DH_SUPPRESS_RACE,
@@ -30,8 +29,8 @@ struct dh_suppression {
 };
 
 struct dh_suppression_reader {
-    const char *at, *end;
-    unsigned line, index;
+    struct dh_cursor text;
+    unsigned index;
 };
 
 enum dh_suppression_answer { DH_SUPPRESSION_END, DH_SUPPRESSION_READ, DH_SUPPRESSION_MALFORMED };

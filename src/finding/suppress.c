@@ -9,7 +9,7 @@ bool dh_suppressions_read(struct dh_suppressions *s, const char *path, struct dh
     *s = (struct dh_suppressions){0};
     if (!dh_file_read(path, &s->text, err))
         return false;
-    struct dh_suppression_reader r = {.at = (const char *)s->text.at, .end = (const char *)s->text.at + s->text.n};
+    struct dh_suppression_reader r = {.text = dh_cursor_of((const char *)s->text.at, s->text.n)};
     for (enum dh_suppression_answer a; (a = dh_suppression_next(&r, &row, &why)) != DH_SUPPRESSION_END;)
         if (a == DH_SUPPRESSION_READ)
             dh_vec_push(&s->rows, row);

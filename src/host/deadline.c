@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct dh_deadline now_holds;
+static uint64_t ends_ns; /* 0: never */
 
 uint64_t dh_now_ns(void)
 {
@@ -24,23 +24,16 @@ uint64_t dh_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-struct dh_deadline dh_deadline_narrow(uint64_t at_ns)
+void dh_deadline_narrow(uint64_t at_ns)
 {
-    struct dh_deadline before = now_holds;
-    if (!now_holds.at_ns || at_ns < now_holds.at_ns)
-        now_holds.at_ns = at_ns ? at_ns : 1;
-    return before;
-}
-
-void dh_deadline_restore(struct dh_deadline before)
-{
-    now_holds = before;
+    if (!ends_ns || at_ns < ends_ns)
+        ends_ns = at_ns ? at_ns : 1;
 }
 
 uint64_t dh_deadline_left(void)
 {
     uint64_t now = dh_now_ns();
-    return !now_holds.at_ns ? UINT64_MAX : now_holds.at_ns > now ? now_holds.at_ns - now : 0;
+    return !ends_ns ? UINT64_MAX : ends_ns > now ? ends_ns - now : 0;
 }
 
 bool dh_deadline_over(void)

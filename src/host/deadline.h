@@ -8,16 +8,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct dh_deadline {
-    uint64_t at_ns; /* of dh_now_ns; 0: never */
-};
-
 /* CLOCK_MONOTONIC */
 uint64_t dh_now_ns(void);
 
-/* From here on, unless an earlier one holds. What held before, for dh_deadline_restore. */
-struct dh_deadline dh_deadline_narrow(uint64_t at_ns);
-void dh_deadline_restore(struct dh_deadline before);
+/* From here on, unless an earlier one holds; `at_ns` is a time of dh_now_ns. */
+void dh_deadline_narrow(uint64_t at_ns);
 bool dh_deadline_over(void);
 /* UINT64_MAX without a deadline; 0 when it is over. */
 uint64_t dh_deadline_left(void);

@@ -198,31 +198,6 @@ struct dh_picker *dh_picker_new(struct dh_memory *memory, enum dh_heuristic h, u
     return p;
 }
 
-size_t dh_picker_snapshot_size(const struct dh_picker *p)
-{
-    return dh_run_arena_snapshot_size(&p->arena);
-}
-
-void dh_picker_snapshot(const struct dh_picker *p, void *to)
-{
-    dh_run_arena_snapshot(&p->arena, to);
-}
-
-void dh_picker_restore(struct dh_picker *p, const void *from)
-{
-    dh_run_arena_restore(&p->arena, from);
-}
-
-const char *dh_heuristic_name(enum dh_heuristic h)
-{
-    return heuristics[h].name;
-}
-
-const char *dh_heuristic_summary(enum dh_heuristic h)
-{
-    return heuristics[h].summary;
-}
-
 enum dh_heuristic dh_heuristic_by_name(const char *name)
 {
     unsigned h = 0;

@@ -13,8 +13,6 @@ enum dh_heuristic {
     DH_HEURISTIC_COUNT
 };
 
-const char *dh_heuristic_name(enum dh_heuristic h);
-const char *dh_heuristic_summary(enum dh_heuristic h);
 /* DH_HEURISTIC_COUNT: there is no such. */
 enum dh_heuristic dh_heuristic_by_name(const char *name);
 
@@ -28,9 +26,5 @@ void dh_picker_begin(struct dh_picker *p, uint64_t seed);
 /* Which of the n candidates that the model answered for this access: its place in the list. */
 unsigned dh_picker_pick(struct dh_picker *p, const struct dh_memory_access *a, const struct dh_candidate *list,
                         unsigned n);
-
-size_t dh_picker_snapshot_size(const struct dh_picker *p);
-void dh_picker_snapshot(const struct dh_picker *p, void *to);
-void dh_picker_restore(struct dh_picker *p, const void *from);
 
 #endif

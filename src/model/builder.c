@@ -36,32 +36,23 @@ uint32_t dh_build_string(struct dh_program *p, const char *text)
 {
     if (!text || !*text)
         return 0;
-    struct dh_index *index = &p->index->strings;
-    uint64_t hash = dh_hash_string(text);
-    struct dh_probe probe = dh_index_probe(index, hash);
-    for (uint32_t row; (row = dh_index_next(index, &probe)) != DH_ABSENT;)
-        if (strcmp(&p->strings.at[row], text) == 0)
-            return row;
-    uint32_t row = (uint32_t)p->strings.n;
+    uint32_t row = dh_index_intern_text(&p->index->strings, p->strings.at, p->strings.n, text);
+    if (row < p->strings.n)
+        return row;
     size_t n = strlen(text) + 1;
     dh_vec_reserve(&p->strings, n);
     memcpy(p->strings.at + row, text, n);
     p->strings.n += n;
-    dh_index_add(index, hash, row);
     return row;
 }
 
 dh_value dh_build_constant(struct dh_program *p, enum dh_constant_kind kind, uint32_t index, int64_t number)
 {
     struct dh_constant c = {kind, index, number};
-    uint64_t hash = dh_hash_bytes(&c, sizeof c);
-    struct dh_probe probe = dh_index_probe(&p->index->constants, hash);
-    for (uint32_t row; (row = dh_index_next(&p->index->constants, &probe)) != DH_ABSENT;)
-        if (memcmp(&p->constants.at[row], &c, sizeof c) == 0)
-            return row | DH_CONSTANT_BIT;
-    dh_index_add(&p->index->constants, hash, (uint32_t)p->constants.n);
-    dh_vec_push(&p->constants, c);
-    return (uint32_t)(p->constants.n - 1) | DH_CONSTANT_BIT;
+    uint32_t row = dh_index_intern_row(&p->index->constants, p->constants.at, p->constants.n, sizeof c, &c);
+    if (row == p->constants.n)
+        dh_vec_push(&p->constants, c);
+    return row | DH_CONSTANT_BIT;
 }
 
 dh_value dh_build_int(struct dh_program *p, int64_t number)
@@ -73,14 +64,10 @@ uint32_t dh_build_place(struct dh_program *p, const struct dh_source_location *p
 {
     if (!place->line && !place->file)
         return 0;
-    uint64_t hash = dh_hash_bytes(place, sizeof *place);
-    struct dh_probe probe = dh_index_probe(&p->index->places, hash);
-    for (uint32_t row; (row = dh_index_next(&p->index->places, &probe)) != DH_ABSENT;)
-        if (memcmp(&p->places.at[row], place, sizeof *place) == 0)
-            return row;
-    dh_index_add(&p->index->places, hash, (uint32_t)p->places.n);
-    dh_vec_push(&p->places, *place);
-    return (uint32_t)p->places.n - 1;
+    uint32_t row = dh_index_intern_row(&p->index->places, p->places.at, p->places.n, sizeof *place, place);
+    if (row == p->places.n)
+        dh_vec_push(&p->places, *place);
+    return row;
 }
 
 /* ---- parts of a program ---- */

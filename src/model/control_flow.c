@@ -248,14 +248,6 @@ bool dh_cfg_dominates(const struct dh_cfg *f, uint32_t a, uint32_t b)
     return a == b;
 }
 
-bool dh_cfg_postdominates(const struct dh_cfg *f, uint32_t a, uint32_t b)
-{
-    for (; b != DH_NONE && b < f->n; b = f->post.at[b])
-        if (b == a)
-            return true;
-    return false;
-}
-
 bool dh_cfg_in_loop(const struct dh_cfg *f, uint32_t header, uint32_t block)
 {
     for (uint32_t at = f->loop.at[block]; at != DH_NONE; at = f->outer.at[at])

@@ -23,8 +23,6 @@ void dh_cfg_build(struct dh_cfg *f, const struct dh_program *p, uint32_t functio
 void dh_cfg_release(struct dh_cfg *f);
 /* Numbers within the function. A block dominates itself. False for unreachable blocks. */
 bool dh_cfg_dominates(const struct dh_cfg *f, uint32_t a, uint32_t b);
-/* Every path from b to the exit passes a. */
-bool dh_cfg_postdominates(const struct dh_cfg *f, uint32_t a, uint32_t b);
 bool dh_cfg_in_loop(const struct dh_cfg *f, uint32_t header, uint32_t block);
 static inline bool dh_cfg_in_any_loop(const struct dh_cfg *f, uint32_t block)
 {

@@ -59,14 +59,6 @@ bool dh_detectors_parse(const char *list, dh_detector_list *out, struct dh_err *
     return true;
 }
 
-unsigned dh_detectors_wanted_events(const dh_detector_list *list)
-{
-    unsigned events = 0;
-    for (size_t i = 0; i < list->n; i++)
-        events |= list->at[i]->events;
-    return events;
-}
-
 static void want(struct dh_feed *f, uint8_t index)
 {
     for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)

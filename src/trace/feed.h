@@ -15,8 +15,6 @@ typedef DH_VEC(const struct dh_detector *) dh_detector_list;
 
 /* Parses "lockset,views"; each once, "all" is every one. False for an unknown name: the error lists the known ones. */
 bool dh_detectors_parse(const char *list, dh_detector_list *out, struct dh_err *err);
-/* Which groups of events they want. */
-unsigned dh_detectors_wanted_events(const dh_detector_list *list);
 
 struct dh_feed;
 /* `meta` may be NULL; it says which threads there are and must outlive the feed. NULL when a detector refuses its

@@ -1,6 +1,8 @@
 #include "trace/text.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
+#include "base/reader.h"
 #include "base/vec.h"
 #include "trace/text_keywords.h"
 
@@ -13,17 +15,11 @@ enum { APART = 64, FIELD = 8, DEFAULT_SIZE = 4, LOCK_SIZE = 8 };
 
 /* Something that has a name in the text, and so an address of its own. */
 struct named {
-    char *text;
+    const char *text;    /* the key of name_index */
     uint64_t at, extent; /* bytes that are spoken of */
     uint64_t size;       /* as it was allocated */
     bool allocated;      /* somewhere in the text: no global variable */
     DH_VEC(char *) fields;
-};
-
-/* A hash table of indices, for names and for sites. */
-struct index {
-    uint32_t *at; /* index + 1; 0: free */
-    size_t n, cap;
 };
 
 struct dh_text {
@@ -32,12 +28,17 @@ struct dh_text {
     bool sizing; /* the first of two passes: how large names are, and whether all is well-formed */
     uint64_t seq;
     struct dh_err *err;
-    DH_VEC(struct named) names;
-    struct index name_index, site_index;
+    DH_VEC(struct named) names; /* by number in name_index */
+    struct dh_string_map name_index;
+    struct dh_key_map site_index; /* of struct site_key; its numbers are those of `sites` */
     struct dh_site_builder *sites;
-    DH_VEC(struct dh_site) rows; /* what was added to `sites` */
     struct dh_site_table table;
     struct dh_str word;
+};
+
+/* What tells sites apart. */
+struct site_key {
+    uint32_t file, line, variable, function, op;
 };
 
 /* One line while it is read. */
@@ -45,78 +46,32 @@ struct line {
     struct dh_event e;
     char *object, *var, *in, *file, *mutex, *about;
     unsigned number; /* of FILE:LINE */
-    uint64_t size, offset;
+    uint64_t size, with, ctx;
     bool has_size;
     unsigned order, op, class, region;
-    uint32_t with;
 };
 
 static bool expected(struct dh_text *t, const char *what, const char *got)
 {
     char shown[64];
-    size_t n = 0;
-    for (; got[n] && n < sizeof shown - 1; n++)
-        shown[n] = isprint((unsigned char)got[n]) ? got[n] : '?';
-    shown[n] = 0;
+    dh_span_show(dh_span_of(got), shown, sizeof shown);
     return dh_err_set(t->err, "%s:%u: expected %s, not '%s'", t->name, t->line, what, shown);
 }
 
 /* ---- tables ---- */
 
-static uint64_t hash_bytes(const void *bytes, size_t n)
-{
-    const unsigned char *c = bytes;
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ c[i]) * 1099511628211u;
-    return h ^ h >> 29;
-}
-
-static void index_add(struct index *x, uint64_t hash, uint32_t value, uint64_t (*hash_of)(const void *, uint32_t),
-                      const void *arg)
-{
-    if (x->n * 2 >= x->cap) {
-        struct index old = *x;
-        x->cap = old.cap ? old.cap * 2 : 64;
-        x->n = 0;
-        x->at = dh_xcalloc(x->cap, sizeof *x->at);
-        for (size_t i = 0; i < old.cap; i++)
-            if (old.at[i])
-                index_add(x, hash_of(arg, old.at[i] - 1), old.at[i] - 1, hash_of, arg);
-        free(old.at);
-    }
-    size_t i = hash & (x->cap - 1);
-    while (x->at[i])
-        i = (i + 1) & (x->cap - 1);
-    x->at[i] = value + 1;
-    x->n++;
-}
-
-static uint64_t name_hash(const void *arg, uint32_t i)
-{
-    const struct dh_text *t = arg;
-    return hash_bytes(t->names.at[i].text, strlen(t->names.at[i].text));
-}
-
 static struct named *find_name(const struct dh_text *t, const char *text)
 {
-    const struct index *x = &t->name_index;
-    for (size_t i = hash_bytes(text, strlen(text)); x->cap && x->at[i & (x->cap - 1)]; i++) {
-        struct named *n = &t->names.at[x->at[i & (x->cap - 1)] - 1];
-        if (strcmp(n->text, text) == 0)
-            return n;
-    }
-    return NULL;
+    uint32_t i = dh_string_map_seek(&t->name_index, text);
+    return i == DH_ABSENT ? NULL : &t->names.at[i];
 }
 
 static struct named *name_of(struct dh_text *t, const char *text)
 {
-    struct named *n = find_name(t, text);
-    if (n)
-        return n;
-    dh_vec_push(&t->names, (struct named){.text = dh_strdup(text)});
-    index_add(&t->name_index, hash_bytes(text, strlen(text)), (uint32_t)t->names.n - 1, name_hash, t);
-    return &t->names.at[t->names.n - 1];
+    uint32_t i = dh_string_map_number(&t->name_index, text);
+    if (i == t->names.n)
+        dh_vec_push(&t->names, (struct named){.text = t->name_index.at[i].key});
+    return &t->names.at[i];
 }
 
 static uint64_t field_offset(struct named *n, const char *field)
@@ -127,19 +82,6 @@ static uint64_t field_offset(struct named *n, const char *field)
     if (i == n->fields.n)
         dh_vec_push(&n->fields, dh_strdup(field));
     return i * FIELD;
-}
-
-static uint64_t row_hash(const void *arg, uint32_t i)
-{
-    const struct dh_site *s = &((const struct dh_text *)arg)->rows.at[i];
-    uint32_t key[] = {s->file, s->line, s->variable, s->function, s->op};
-    return hash_bytes(key, sizeof key);
-}
-
-static bool same_row(const struct dh_site *a, const struct dh_site *b)
-{
-    return a->file == b->file && a->line == b->line && a->variable == b->variable && a->function == b->function &&
-           a->op == b->op;
 }
 
 /* ---- words ---- */
@@ -169,12 +111,8 @@ static bool next_word(struct dh_text *t, const char **at, const char *end)
 
 static bool number(const char *text, uint64_t limit, uint64_t *out)
 {
-    char *end;
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    *out = strtoull(text, &end, hex ? 16 : 10);
-    return !*end && *out <= limit;
+    struct dh_cursor c = dh_cursor_of(text, strlen(text));
+    return dh_cursor_take_address(&c, limit, out) && dh_cursor_is_end(&c);
 }
 
 static bool word_value(struct dh_text *t, const struct dh_text_keyword *words, const char *text, const char *what,
@@ -205,68 +143,35 @@ static bool keep(char **to, const char *text)
 
 /* ---- keys ---- */
 
-static bool key_size(struct dh_text *t, struct line *l, const char *v)
-{
-    l->has_size = true;
-    return number(v, 1ull << 40, &l->size) || expected(t, "size=BYTES", v);
-}
-static bool key_order(struct dh_text *t, struct line *l, const char *v)
-{
-    return word_value(t, dh_text_orders, v, "order", &l->order);
-}
-static bool key_op(struct dh_text *t, struct line *l, const char *v)
-{
-    return word_value(t, dh_text_ops, v, "op", &l->op);
-}
-static bool key_class(struct dh_text *t, struct line *l, const char *v)
-{
-    return word_value(t, dh_text_classes, v, "class", &l->class);
-}
-static bool key_region(struct dh_text *t, struct line *l, const char *v)
-{
-    return word_value(t, dh_text_regions, v, "region", &l->region);
-}
-static bool key_mutex(struct dh_text *t, struct line *l, const char *v)
-{
-    (void)t;
-    return keep(&l->mutex, v);
-}
-static bool key_var(struct dh_text *t, struct line *l, const char *v)
-{
-    (void)t;
-    return keep(&l->var, v);
-}
-static bool key_in(struct dh_text *t, struct line *l, const char *v)
-{
-    (void)t;
-    return keep(&l->in, v);
-}
-static bool key_object(struct dh_text *t, struct line *l, const char *v)
-{
-    (void)t;
-    return keep(&l->about, v);
-}
-static bool key_with(struct dh_text *t, struct line *l, const char *v)
-{
-    uint64_t n = 0;
-    bool ok = number(v, DH_RUN_THREADS_MAX - 1, &n) || expected(t, "with=THREAD", v);
-    l->with = (uint32_t)n;
-    return ok;
-}
-static bool key_ctx(struct dh_text *t, struct line *l, const char *v)
-{
-    uint64_t n = 0;
-    bool ok = number(v, UINT32_MAX, &n) || expected(t, "ctx=NUMBER", v);
-    l->e.ctx = (uint32_t)n;
-    return ok;
-}
-
-static const struct {
+/* NAME=VALUE: one of `words`, or a number of at most `most`, or any text, for the field at `offset` of struct line. */
+static const struct key {
     const char *name;
-    bool (*fn)(struct dh_text *, struct line *, const char *);
-} keys[] = {{"size", key_size},     {"order", key_order}, {"op", key_op},        {"class", key_class},
-            {"region", key_region}, {"mutex", key_mutex}, {"var", key_var},      {"in", key_in},
-            {"with", key_with},     {"ctx", key_ctx},     {"object", key_object}};
+    size_t offset;
+    const struct dh_text_keyword *words;
+    uint64_t most;
+    const char *expected;
+} keys[] = {{"size", offsetof(struct line, size), NULL, 1ull << 40, "size=BYTES"},
+            {"order", offsetof(struct line, order), dh_text_orders, 0, NULL},
+            {"op", offsetof(struct line, op), dh_text_ops, 0, NULL},
+            {"class", offsetof(struct line, class), dh_text_classes, 0, NULL},
+            {"region", offsetof(struct line, region), dh_text_regions, 0, NULL},
+            {"mutex", offsetof(struct line, mutex), NULL, 0, NULL},
+            {"var", offsetof(struct line, var), NULL, 0, NULL},
+            {"in", offsetof(struct line, in), NULL, 0, NULL},
+            {"with", offsetof(struct line, with), NULL, DH_RUN_THREADS_MAX - 1, "with=THREAD"},
+            {"ctx", offsetof(struct line, ctx), NULL, UINT32_MAX, "ctx=NUMBER"},
+            {"object", offsetof(struct line, about), NULL, 0, NULL}};
+
+static bool take_value(struct dh_text *t, struct line *l, const struct key *k, const char *value)
+{
+    char *field = (char *)l + k->offset;
+    if (k->words)
+        return word_value(t, k->words, value, k->name, (unsigned *)(void *)field);
+    if (!k->most)
+        return keep((char **)(void *)field, value);
+    l->has_size |= k->offset == offsetof(struct line, size);
+    return number(value, k->most, (uint64_t *)(void *)field) || expected(t, k->expected, value);
+}
 
 static bool take_key(struct dh_text *t, struct line *l, char *word)
 {
@@ -274,7 +179,7 @@ static bool take_key(struct dh_text *t, struct line *l, char *word)
     *equals = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i].name, word) == 0)
-            return keys[i].fn(t, l, equals + 1);
+            return take_value(t, l, &keys[i], equals + 1);
     return expected(t, "one of the keys size, order, op, class, region, mutex, var, in, object, with, ctx", word);
 }
 
@@ -407,7 +312,7 @@ static bool finish_arg(struct dh_text *t, struct line *l)
     else if (group == DH_EVENTS_ORDER || group == DH_EVENTS_WAIT)
         l->e.arg = l->class;
     else if (group == DH_EVENTS_COLLISION)
-        l->e.arg = (uint64_t)l->with << 32 | (l->size & UINT32_MAX);
+        l->e.arg = l->with << 32 | (l->size & UINT32_MAX);
     else if (group == DH_EVENTS_CONDITION && l->mutex)
         return resolve(t, l->mutex, LOCK_SIZE, &l->e.arg);
     return true;
@@ -425,17 +330,6 @@ static bool finish_object(struct dh_text *t, struct line *l)
 
 /* ---- places ---- */
 
-static uint32_t find_row(struct dh_text *t, const struct dh_site *row, uint64_t hash)
-{
-    const struct index *x = &t->site_index;
-    for (size_t i = hash; x->cap && x->at[i & (x->cap - 1)]; i++) {
-        uint32_t at = x->at[i & (x->cap - 1)] - 1;
-        if (same_row(&t->rows.at[at], row))
-            return at;
-    }
-    return DH_NO_PLACE;
-}
-
 static uint32_t site_of(struct dh_text *t, const struct line *l, const char *variable, const char *field)
 {
     struct dh_site row = {.file = dh_site_builder_string(t->sites, l->file),
@@ -444,11 +338,10 @@ static uint32_t site_of(struct dh_text *t, const struct line *l, const char *var
                           .variable = dh_site_builder_string(t->sites, variable),
                           .inlined = DH_NO_CHAIN,
                           .op = (uint8_t)dh_text_op_of(&l->e)};
-    dh_vec_push(&t->rows, row);
-    uint64_t hash = row_hash(t, (uint32_t)--t->rows.n);
-    uint32_t known = find_row(t, &row, hash);
-    if (known != DH_NO_PLACE)
-        return known;
+    struct site_key key = {row.file, row.line, row.variable, row.function, row.op};
+    uint32_t known = t->site_index.n, id = dh_key_map_number(&t->site_index, &key);
+    if (id < known)
+        return id;
     char *name = dh_format("%s:%s:%s:%s#%u", dh_basename(l->file ? l->file : ""), l->in ? l->in : "", variable,
                            dh_op_info(row.op)->letters, l->number);
     row.field = dh_site_builder_string(t->sites, field);
@@ -456,10 +349,7 @@ static uint32_t site_of(struct dh_text *t, const struct line *l, const char *var
     row.size = spans_memory(l->e.kind) ? (uint32_t)l->size : 0;
     row.order = (uint8_t)(l->e.kind == DH_EVENT_ATOMIC || l->e.kind == DH_EVENT_FENCE ? l->order : 0);
     free(name);
-    uint32_t id = dh_site_builder_add(t->sites, &row);
-    dh_vec_push(&t->rows, row);
-    index_add(&t->site_index, hash, id, row_hash, t);
-    return id;
+    return dh_site_builder_add(t->sites, &row);
 }
 
 static void finish_place(struct dh_text *t, struct line *l)
@@ -537,6 +427,7 @@ static bool read_line(struct dh_text *t, const char *at, const char *end, struct
     bool ok = take_head(t, &l, &at, end) && take_rest(t, &l, &at, end) && finish_object(t, &l) && finish_arg(t, &l);
     if (ok) {
         finish_place(t, &l);
+        l.e.ctx = (uint32_t)l.ctx;
         l.e.seq = is_ordered(l.e.kind) ? ++t->seq : 0;
         *e = l.e;
     }
@@ -591,6 +482,7 @@ static bool size_up(struct dh_text *t, struct dh_err *err)
 struct dh_text *dh_text_new(const char *name, const char *bytes, size_t n, struct dh_err *err)
 {
     struct dh_text *t = DH_NEW(struct dh_text);
+    t->site_index = (struct dh_key_map)DH_KEY_MAP(struct site_key);
     t->name = name;
     t->bytes = t->at = bytes;
     t->end = bytes + n;
@@ -610,12 +502,10 @@ void dh_text_free(struct dh_text *t)
         for (size_t k = 0; k < n->fields.n; k++)
             free(n->fields.at[k]);
         dh_vec_release(&n->fields);
-        free(n->text);
     }
     dh_vec_release(&t->names);
-    dh_vec_release(&t->rows);
-    free(t->name_index.at);
-    free(t->site_index.at);
+    dh_string_map_release(&t->name_index);
+    dh_key_map_release(&t->site_index);
     dh_site_builder_free(t->sites);
     dh_str_release(&t->word);
     free(t);

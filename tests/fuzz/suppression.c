@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     char *text = malloc(n + 1);
     memcpy(text, bytes, n);
     text[n] = 0;
-    struct dh_suppression_reader r = {.at = text, .end = text + n};
+    struct dh_suppression_reader r = {.text = dh_cursor_of(text, n)};
     struct dh_suppression s;
     const char *why;
     for (enum dh_suppression_answer a; (a = dh_suppression_next(&r, &s, &why)) != DH_SUPPRESSION_END;)

@@ -24,13 +24,8 @@ static void a_set_of_numbers_is_as_flags(void **state)
             uint32_t i = base_random(&random, BITS);
             uint64_t key = (uint64_t)i << (round % 50);
             assert_int_equal(dh_u64_set_has(&s, key), in[i]);
-            if (base_random(&random, 4)) {
-                assert_int_equal(dh_u64_set_add(&s, key), !in[i]);
-                in[i] = true;
-            } else {
-                assert_int_equal(dh_u64_set_remove(&s, key), in[i]);
-                in[i] = false;
-            }
+            assert_int_equal(dh_u64_set_add(&s, key), !in[i]);
+            in[i] = true;
         }
         uint32_t n = 0;
         for (uint32_t i = 0; i < BITS; i++) {
@@ -70,66 +65,27 @@ static void fill(struct dh_bitset *s, bool *in, uint64_t *random)
     }
 }
 
-static void assert_bits(const struct dh_bitset *s, const bool *in)
-{
-    size_t next = dh_bitset_next(s, 0), n = 0;
-    for (size_t i = 0; i < BITS; i++) {
-        assert_int_equal(dh_bitset_has(s, i), in[i]);
-        if (!in[i])
-            continue;
-        assert_int_equal(next, i);
-        next = dh_bitset_next(s, i + 1);
-        n++;
-    }
-    assert_int_equal(next, DH_NO_BIT);
-    assert_int_equal(dh_bitset_count(s), n);
-    assert_int_equal(dh_bitset_is_empty(s), !n);
-}
-
-/* How `a` and `b` lie to each other, and `a` after one of the three operations. */
-static void operate(struct dh_bitset *a, bool *in_a, const struct dh_bitset *b, const bool *in_b, unsigned how)
-{
-    bool contains = true, meets = false, changed = false;
-    for (size_t i = 0; i < BITS; i++) {
-        contains &= in_a[i] || !in_b[i];
-        meets |= in_a[i] && in_b[i];
-    }
-    assert_int_equal(dh_bitset_contains(a, b), contains);
-    assert_int_equal(dh_bitset_meets(a, b), meets);
-    assert_int_equal(dh_bitset_equals(a, b), memcmp(in_a, in_b, BITS) == 0);
-    for (size_t i = 0; i < BITS; i++) {
-        bool now = how == 0 ? in_a[i] || in_b[i] : how == 1 ? in_a[i] && in_b[i] : in_a[i] && !in_b[i];
-        changed |= now != in_a[i];
-        in_a[i] = now;
-    }
-    assert_int_equal(how == 0   ? dh_bitset_unite(a, b)
-                     : how == 1 ? dh_bitset_intersect(a, b)
-                                : dh_bitset_subtract(a, b),
-                     changed);
-    assert_bits(a, in_a);
-}
-
 static void bits_are_as_flags(void **state)
 {
     (void)state;
     uint64_t random = 5;
-    for (unsigned round = 0; round < 3 * ROUNDS; round++) {
-        struct dh_bitset a = {0}, b = {0}, c = {0};
-        bool in_a[BITS] = {false}, in_b[BITS] = {false};
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct dh_bitset a = {0}, b = {0};
+        bool in_a[BITS] = {false}, in_b[BITS] = {false}, contains = true;
         fill(&a, in_a, &random);
         fill(&b, in_b, &random);
-        dh_bitset_copy(&c, &a);
-        assert_true(dh_bitset_equals(&c, &a));
-        operate(&a, in_a, &b, in_b, round % 3);
-        uint32_t out = base_random(&random, BITS);
-        dh_bitset_remove(&a, out);
-        in_a[out] = false;
-        assert_bits(&a, in_a);
-        dh_bitset_clear(&c);
-        assert_true(dh_bitset_is_empty(&c));
+        for (size_t i = 0; i < BITS; i++)
+            contains &= in_a[i] || !in_b[i];
+        assert_int_equal(dh_bitset_contains(&a, &b), contains);
+        assert_int_equal(dh_bitset_unite(&a, &b), !contains);
+        assert_true(dh_bitset_contains(&a, &b));
+        for (size_t i = 0; i < BITS; i++)
+            assert_int_equal(dh_bitset_has(&a, i), in_a[i] || in_b[i]);
+        dh_bitset_clear(&b);
+        assert_true(dh_bitset_contains(&a, &b));
+        assert_false(dh_bitset_unite(&a, &b));
         dh_bitset_release(&a);
         dh_bitset_release(&b);
-        dh_bitset_release(&c);
     }
 }
 

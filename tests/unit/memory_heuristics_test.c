@@ -40,10 +40,8 @@ static struct dh_picker *new(enum dh_heuristic h, uint32_t fair_after)
 static void names(void **state)
 {
     (void)state;
-    for (unsigned h = 0; h < DH_HEURISTIC_COUNT; h++) {
-        assert_int_equal(dh_heuristic_by_name(dh_heuristic_name(h)), h);
-        assert_non_null(dh_heuristic_summary(h));
-    }
+    assert_int_equal(dh_heuristic_by_name("newest"), DH_HEURISTIC_newest);
+    assert_int_equal(dh_heuristic_by_name("random-different"), DH_HEURISTIC_random_different);
     assert_int_equal(dh_heuristic_by_name("newer"), DH_HEURISTIC_COUNT);
     assert_int_equal(dh_heuristic_by_name("old"), DH_HEURISTIC_COUNT);
 }
@@ -121,33 +119,9 @@ static void halves(void **state)
     }
 }
 
-static void snapshots(void **state)
-{
-    (void)state;
-    for (unsigned h = 0; h < DH_HEURISTIC_COUNT; h++) {
-        struct dh_picker *p = new (h, 2);
-        for (unsigned i = 0; i < 100; i++)
-            read_at(p, i % 2, i % 7, 8 * (i % 5), 3);
-        void *saved = malloc(dh_picker_snapshot_size(p));
-        uint64_t first[300];
-        dh_picker_snapshot(p, saved);
-        for (unsigned turn = 0; turn < 2; turn++) {
-            for (unsigned i = 0; i < 300; i++) {
-                uint64_t value = read_at(p, i % 3, i % 70, 8 * (i % 11), 3);
-                if (turn)
-                    assert_int_equal(value, first[i]);
-                first[i] = value;
-            }
-            dh_picker_restore(p, saved);
-        }
-        free(saved);
-    }
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),       cmocka_unit_test(each),
-                                       cmocka_unit_test(random_ones), cmocka_unit_test(fairness),
-                                       cmocka_unit_test(halves),      cmocka_unit_test(snapshots)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(each), cmocka_unit_test(random_ones),
+                                       cmocka_unit_test(fairness), cmocka_unit_test(halves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 static struct dh_suppression_reader reader(const char *text)
 {
-    return (struct dh_suppression_reader){.at = text, .end = text + strlen(text)};
+    return (struct dh_suppression_reader){.text = dh_cursor_of(text, strlen(text))};
 }
 
 static void lines(void **state)

@@ -59,7 +59,7 @@ static char *read_file(const char *name, size_t *n)
 /* Twice: first for their number. */
 static unsigned read_rows(const char *text, size_t n, struct row *out)
 {
-    struct dh_suppression_reader r = {.at = text, .end = text + n};
+    struct dh_suppression_reader r = {.text = dh_cursor_of(text, n)};
     struct dh_suppression s;
     const char *why;
     unsigned found = 0;
