@@ -440,7 +440,7 @@ static void find_circles(struct search *s)
     find_orders(s);
     for (s->length = 2; s->length <= DH_DEADLOCK_LONGEST; s->length++) {
         s->tries = 0;
-        for (uint32_t k = 0; k < s->kinds.n; k++) {
+        for (uint32_t k = 0; k < s->kinds.n && !dh_time_limit_over(s->w->limit); k++) {
             s->path[0] = k;
             extend(s, 1);
         }

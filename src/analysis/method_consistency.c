@@ -1027,7 +1027,7 @@ static bool is_told(const struct finder *f, const struct candidate *c)
 static void judge_all(struct finder *f)
 {
     for (int kind = 0; kind <= DH_VIOLATION_NEIGHBOURS; kind++)
-        for (size_t n = 0; n < f->candidates.n; n++)
+        for (size_t n = 0; n < f->candidates.n && !dh_time_limit_over(f->w->limit); n++)
             if ((int)f->candidates.at[n].kind == kind &&
                 (kind == DH_VIOLATION_NEIGHBOURS || !is_told(f, &f->candidates.at[n])))
                 judge_candidate(f, &f->candidates.at[n]);
@@ -1067,7 +1067,10 @@ void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, c
     dh_held_locks_init(&f.holds, w);
     for (size_t n = 0; n < w->program->functions.n; n++) {
         uint32_t function = w->points_to->calls.order[n];
-        if (w->program->functions.at[function].n_blocks)
+        bool body = w->program->functions.at[function].n_blocks, left = body && dh_time_limit_over(w->limit);
+        c->n_bodies += body;
+        c->n_bodies_left += left;
+        if (body && !left)
             read_function(&f, function);
     }
     index_members(&f);

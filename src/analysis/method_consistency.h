@@ -34,6 +34,7 @@ struct dh_inconsistencies {
     uint64_t n_views, n_steps, n_pairs;     /* examined */
     uint32_t n_functions;                   /* with two accesses to what others write */
     bool incomplete;                        /* some function was too large */
+    uint32_t n_bodies, n_bodies_left;       /* functions; not looked at when the time limit was over */
 };
 
 struct dh_consistency_options {

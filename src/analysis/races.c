@@ -804,7 +804,7 @@ static void search_object(struct search *s, uint32_t first, uint32_t end, bool w
         qsort(s->sorted + s->groups.at[n].first, s->groups.at[n].n, sizeof *s->sorted, by_name);
     s->enough = is_collapsed(s, first, end) ? ENOUGH_BLURRED : ENOUGH;
     for (size_t a = 0; a < s->groups.n; a++)
-        for (size_t b = a; b < s->groups.n; b++)
+        for (size_t b = a; b < s->groups.n && !dh_time_limit_over(s->c->symex->limit); b++)
             if (event_at(s, s->groups.at[a].first)->kind == DH_SYMEX_WRITE ||
                 event_at(s, s->groups.at[b].first)->kind == DH_SYMEX_WRITE)
                 judge(s, &s->groups.at[a], &s->groups.at[b], weak);
@@ -841,7 +841,7 @@ static void search_escaped(struct search *s)
 {
     struct dh_heap_graph *g = &s->c->symex->points_to->graph;
     uint8_t *seen = dh_xcalloc(g->nodes.n + 1, 1);
-    for (size_t n = 0; n + 1 < s->escaped.n; n += 2) {
+    for (size_t n = 0; n + 1 < s->escaped.n && !dh_time_limit_over(s->c->symex->limit); n += 2) {
         uint32_t node = s->escaped.at[n], cause = s->escaped.at[n + 1];
         if (seen[node])
             continue;
@@ -875,7 +875,11 @@ void dh_conflicts_run(struct dh_conflicts *c)
     sort_events(&s);
     for (uint32_t n = 0; n < s.n;) {
         uint32_t end = object_end(&s, n);
-        search_object(&s, n, end, false, DH_NONE);
+        bool left = dh_time_limit_over(c->symex->limit);
+        c->n_objects++;
+        c->n_objects_left += left;
+        if (!left)
+            search_object(&s, n, end, false, DH_NONE);
         n = end;
     }
     note_relaxed(&s);

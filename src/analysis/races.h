@@ -45,6 +45,7 @@ struct dh_conflicts {
     uint64_t trusted;                        /* arguments that make a pair safe, as bits; at first all but heuristics */
     bool sequential; /* 003 §4.3: writes before an escape are visible to all, even if the escape is a race */
     bool strict;     /* whatever is not proven safe, or is a relaxed atomic, lets objects escape unordered */
+    uint32_t n_objects, n_objects_left; /* with accesses; not compared when the time limit was over */
 };
 
 void dh_conflicts_init(struct dh_conflicts *c, struct dh_symex *w);

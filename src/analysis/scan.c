@@ -2,6 +2,16 @@
 
 #include <time.h>
 
+/* By when each pass must be over, in percent of the time: what the first ones leave is for the others. */
+static const struct {
+    const char *doing;
+    unsigned until;
+} passes[DH_PASSES] = {[DH_PASS_POINTS_TO] = {"what pointers lead to", 30},
+                       [DH_PASS_SYMEX] = {"following every thread", 60},
+                       [DH_PASS_RACES] = {"comparing accesses", 80},
+                       [DH_PASS_DEADLOCKS] = {"comparing orders of locks", 85},
+                       [DH_PASS_CONSISTENCY] = {"looking for steps that others can come between", 100}};
+
 static double now(void)
 {
     struct timespec t;
@@ -23,6 +33,7 @@ static void find_events(struct dh_scan *s, const struct dh_site_table *sites, co
     s->symex.cache = o->cache;
     s->symex.andersen = s->andersen;
     s->symex.sites = sites;
+    s->symex.limit = &s->limit;
     dh_symex_run(&s->symex);
 }
 
@@ -39,28 +50,81 @@ static void find_inconsistencies(struct dh_scan *s, const struct dh_scan_options
     dh_inconsistencies_find(&s->inconsistencies, &s->symex, &how);
 }
 
-static double measure(struct dh_scan *s, enum dh_scan_pass pass, double start)
+/* Begins the next pass, behind the one that ended. */
+struct clock {
+    const struct dh_scan_options *options;
+    uint64_t began_ns;
+    double cpu;
+};
+
+static void enter(struct dh_scan *s, struct clock *c, enum dh_scan_pass pass)
 {
-    double end = now();
-    s->seconds[pass] = end - start;
-    return end;
+    uint64_t end = c->options->until_ns, all = end > c->began_ns ? end - c->began_ns : 0;
+    dh_time_limit_set(&s->limit, end ? c->began_ns + all * passes[pass].until / 100 : 0);
+    if (c->options->entered)
+        c->options->entered(passes[pass].doing);
+    c->cpu = now();
+}
+
+static void leave(struct dh_scan *s, const struct clock *c, enum dh_scan_pass pass)
+{
+    s->seconds[pass] = now() - c->cpu;
+    s->cut[pass] = s->limit.was_over;
 }
 
 void dh_scan_run(struct dh_scan *s, const struct dh_program *p, const struct dh_site_table *sites,
                  const struct dh_scan_options *options)
 {
+    struct clock c = {.options = options, .began_ns = dh_time_limit_now()};
     *s = (struct dh_scan){.program = p};
-    double t = now();
+    enter(s, &c, DH_PASS_POINTS_TO);
     find_targets(s, p);
-    t = measure(s, DH_PASS_POINTS_TO, t);
+    leave(s, &c, DH_PASS_POINTS_TO);
+    enter(s, &c, DH_PASS_SYMEX);
     find_events(s, sites, options);
-    t = measure(s, DH_PASS_SYMEX, t);
+    leave(s, &c, DH_PASS_SYMEX);
+    enter(s, &c, DH_PASS_RACES);
     find_races(s, options);
-    t = measure(s, DH_PASS_RACES, t);
+    leave(s, &c, DH_PASS_RACES);
+    enter(s, &c, DH_PASS_DEADLOCKS);
     dh_deadlocks_find(&s->deadlocks, &s->symex);
-    t = measure(s, DH_PASS_DEADLOCKS, t);
+    leave(s, &c, DH_PASS_DEADLOCKS);
+    enter(s, &c, DH_PASS_CONSISTENCY);
     find_inconsistencies(s, options);
-    measure(s, DH_PASS_CONSISTENCY, t);
+    leave(s, &c, DH_PASS_CONSISTENCY);
+}
+
+static void add_left(struct dh_str *out, const char *what, uint32_t left, uint32_t of)
+{
+    dh_str_addf(out, "%s%s", out->n ? ", " : "", what);
+    if (left)
+        dh_str_addf(out, " of %u of %u", left, of);
+}
+
+void dh_scan_print_left(const struct dh_scan *s, struct dh_str *out)
+{
+    struct dh_str words = {0};
+    const struct dh_inconsistencies *i = &s->inconsistencies;
+    if (s->cut[DH_PASS_SYMEX]) {
+        add_left(&words, "some paths", 0, 0);
+        if (s->symex.n_threads_left)
+            add_left(&words, "all paths", s->symex.n_threads_left, (uint32_t)s->symex.threads.n);
+        if (s->symex.n_threads_left)
+            dh_str_add(&words, " threads");
+    }
+    if (s->cut[DH_PASS_RACES]) {
+        add_left(&words, "accesses", s->conflicts.n_objects_left, s->conflicts.n_objects);
+        dh_str_add(&words, s->conflicts.n_objects_left ? " objects" : " of an object");
+    }
+    if (s->cut[DH_PASS_DEADLOCKS])
+        add_left(&words, "orders of locks", 0, 0);
+    if (s->cut[DH_PASS_CONSISTENCY]) {
+        add_left(&words, "atomicity", i->n_bodies_left, i->n_bodies);
+        dh_str_add(&words, i->n_bodies_left ? " functions" : " of some functions");
+    }
+    if (words.n)
+        dh_str_addf(out, "not looked at for lack of time: %s", words.at);
+    dh_str_release(&words);
 }
 
 bool dh_scan_is_complete(const struct dh_scan *s)

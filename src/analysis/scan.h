@@ -7,12 +7,15 @@
 #include "analysis/method_consistency.h"
 #include "analysis/points_to_andersen.h"
 #include "analysis/races.h"
+#include "base/str.h"
 
 struct dh_scan_options {
     enum dh_call_cache cache; /* which calls count as executed before */
     bool sequential;          /* memory keeps the order of each thread: an object is ready when others learn of it */
     bool wide;                /* atomicity: also reads whose value does not leave its critical section */
     bool neighbours;          /* accesses that follow each other, for candidates of atomic sections */
+    uint64_t until_ns;        /* of CLOCK_MONOTONIC: it ends then with what it has; 0: when it is done */
+    void (*entered)(const char *pass); /* may be NULL: what is done now */
 };
 
 enum dh_scan_pass {
@@ -33,6 +36,8 @@ struct dh_scan {
     struct dh_deadlocks deadlocks;
     struct dh_inconsistencies inconsistencies;
     double seconds[DH_PASSES]; /* processor time */
+    struct dh_time_limit limit;
+    bool cut[DH_PASSES]; /* the limit was over before the pass was done */
 };
 
 void dh_scan_run(struct dh_scan *s, const struct dh_program *p, const struct dh_site_table *sites,
@@ -40,5 +45,7 @@ void dh_scan_run(struct dh_scan *s, const struct dh_program *p, const struct dh_
 void dh_scan_release(struct dh_scan *s);
 /* Whether every path was followed and every circle of locks tried: no budget was used up. */
 bool dh_scan_is_complete(const struct dh_scan *s);
+/* What was not looked at for lack of time, in words; nothing when there was time. */
+void dh_scan_print_left(const struct dh_scan *s, struct dh_str *out);
 
 #endif

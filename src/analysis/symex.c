@@ -217,6 +217,7 @@ static void run_pass(struct dh_symex *w)
     w->n_widened = 0;
     w->n_pruned = w->n_cached = 0;
     w->steps = 0;
+    w->n_threads_left = 0;
     s->queue.n = 0;
     for (size_t n = 0; n < w->threads.n; n++) {
         w->threads.at[n].own_argument = w->threads.at[n].own_argument || !s->second_pass;
@@ -225,7 +226,10 @@ static void run_pass(struct dh_symex *w)
     }
     for (size_t n = 0; n < s->queue.n; n++) {
         uint32_t t = s->queue.at[n];
-        if (!done[t])
+        bool left = !done[t] && dh_time_limit_over(w->limit);
+        w->n_threads_left += left;
+        w->incomplete |= left;
+        if (!done[t] && !left)
             run_thread(w, t);
         done[t] = 1;
     }
@@ -256,6 +260,18 @@ static void apply_first_pass(struct dh_symex *w)
         qsort(w->state->unstable.at, w->state->unstable.n, sizeof *w->state->unstable.at, by_place);
 }
 
+/* The first pass only prepares the second, which is to have most of the time. */
+static void run_first_pass(struct dh_symex *w)
+{
+    struct dh_time_limit whole = w->limit ? *w->limit : (struct dh_time_limit){0};
+    uint64_t now = dh_time_limit_now();
+    if (whole.at_ns > now)
+        w->limit->at_ns = now + (whole.at_ns - now) / 3;
+    run_pass(w);
+    if (w->limit)
+        *w->limit = whole;
+}
+
 void dh_symex_run(struct dh_symex *w)
 {
     struct dh_symex_state *s = w->state;
@@ -270,7 +286,7 @@ void dh_symex_run(struct dh_symex *w)
     find_threads(w);
     dh_symex_find_shared(w);
     dh_symex_summarise_functions(w);
-    run_pass(w);
+    run_first_pass(w);
     apply_first_pass(w);
     dh_atomic_sync_index_uses(&s->atomics);
     s->atomic_barriers = dh_atomic_barriers_find(w);

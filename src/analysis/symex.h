@@ -7,6 +7,7 @@
 #define DH_ANALYSIS_SYMEX_H
 
 #include "analysis/points_to_unify.h"
+#include "analysis/time_limit.h"
 
 #define DH_ABSTRACT_THREADS_MAX 64 /* the last one stands for all others */
 typedef uint64_t dh_thread_set;    /* a set */
@@ -198,7 +199,9 @@ struct dh_symex {
     enum dh_call_cache cache;
     struct dh_andersen *andersen; /* set by the caller: refines what unification merged; NULL = none */
     bool strict; /* set by the caller: for proofs; what unknown code or a pointer to a TLS variable reaches is shared */
-    bool incomplete; /* the budget was used up: what was not reached is not proven safe */
+    bool incomplete;             /* the budget was used up: what was not reached is not proven safe */
+    struct dh_time_limit *limit; /* set by the caller, for what may end early; NULL: none */
+    uint32_t n_threads_left;     /* abstract threads that were not executed when the limit was over */
     struct dh_symex_state *state;
 };
 

@@ -183,7 +183,7 @@ static bool is_pruned(struct dh_symex *w, const struct dh_symex_activation *f)
 
 static bool out_of_budget(struct dh_symex *w)
 {
-    if (w->steps < w->max_steps)
+    if (w->steps < w->max_steps && !dh_time_limit_over(w->limit))
         return false;
     w->incomplete = true;
     return true;

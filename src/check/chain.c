@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 
 #define MS 1000000ull
-#define SCAN_GRACE 0
+#define SCAN_GRACE (1500 * MS) /* what it has is stored */
+#define SCAN_PART 6            /* of the budget */
+#define HASTE_PART 60          /* when the variant for runs takes more, the first run is one of the program as it is */
 #define JUDGING_MORE (5000 * MS) /* for the baseline */
 #define SEARCH_GRACE (6000 * MS) /* the last schedule found may still be minimised and replayed */
 #define LAST_GRACE (700 * MS)    /* when all is over: what a stage has is stored */
@@ -207,7 +209,9 @@ struct chain {
     struct sum sum;
     uint64_t proving_ns, classifying_ns, statics_ns; /* spent */
     unsigned barren_runs, barren_explorations, explorations, judged, weakened;
-    unsigned reported;    /* bits of stages that were */
+    unsigned reported; /* bits of stages that were */
+    bool is_scanned;
+    unsigned goals_left;  /* after the last search for them */
     unsigned failures;    /* stages in a row that failed by themselves */
     pid_t beside;         /* makes variants; 0: nobody does */
     const char *why_over; /* why it ended before its time, or NULL */
@@ -250,12 +254,19 @@ static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_s
 static void say_counts(struct chain *k, enum stage_name name, const struct dh_stage_end *end)
 {
     const struct sum *s = &k->sum;
-    const char *cut = !end->late ? "" : name == SCAN ? "its time was over; " : "ended by us; ";
-    dh_stage_say(k->c->state, "%s%s%u observed, %u suspected", cut,
-                 name == RUN && k->c->runs       ? "with noise: "
-                 : name == RUN && k->c->in_haste ? "races and deadlocks only: "
-                                                 : "",
-                 s->level[DH_LEVEL_OBSERVED] + s->level[DH_LEVEL_PROVEN], s->level[DH_LEVEL_SUSPECTED]);
+    char words[DH_STAGE_WORDS + 2];
+    snprintf(words, sizeof words, "%s%s", k->c->state->said[0] ? "; " : "", k->c->state->said);
+    dh_stage_say(k->c->state, "%s%s%s%u observed, %u suspected%s",
+                 !end->late     ? ""
+                 : name == SCAN ? "its time was over before it had any; "
+                                : "ended by us; ",
+                 name == RUN && k->c->runs ? "with noise" : "",
+                 name == RUN && k->c->in_haste
+                     ? (k->c->runs ? ", races and deadlocks only: " : "races and deadlocks only: ")
+                 : name == RUN && k->c->runs ? ": "
+                                             : "",
+                 s->level[DH_LEVEL_OBSERVED] + s->level[DH_LEVEL_PROVEN], s->level[DH_LEVEL_SUSPECTED],
+                 name == SCAN ? words : "");
 }
 
 /* Whether a finding is new or has risen. */
@@ -272,24 +283,29 @@ static bool go(struct chain *k, enum stage_name name, const struct dh_stage *sta
     return news;
 }
 
-static void scan(struct chain *k)
+/* It ends by itself in time, with what it has; it is killed only if it does not. */
+static bool scan(struct chain *k)
 {
+    uint64_t time = least(k->c->budget_ns / SCAN_PART, left(k->c));
     struct dh_stage stage = {.name = "scan",
                              .work = dh_check_scan,
                              .arg = k->c,
-                             .until_ns = dh_now_ns() + k->c->budget_ns / 6,
-                             .grace_ns = SCAN_GRACE,
+                             .until_ns = dh_now_ns() + time + SCAN_GRACE,
                              .all_ends_ns = dh_check_ends(k->c)};
     struct dh_stage_end end;
+    if (k->is_scanned || !goes_on(k))
+        return false;
+    k->is_scanned = true;
+    k->c->scan_ns = time;
     go(k, SCAN, &stage, &end);
+    return true;
 }
 
-/* Variants are made beside the first stages. */
+/* Variants are made beside the first stages. What takes long to make for runs comes behind what searches need. */
 static void derive_beside(struct chain *k)
 {
     struct dh_stage stage = {.name = "derive", .work = dh_check_derive_all, .arg = k->c};
     stage.killed_ns = dh_check_ends(k->c);
-    dh_stage_end_beside(k->beside, k->c->state);
     k->beside = dh_stage_start_beside(&stage, k->c->state);
 }
 
@@ -300,23 +316,26 @@ static void report_deriving(const struct chain *k, const struct dh_stage_end *en
         k->c->host->ended("derive", end->took_ns, what);
 }
 
-/* The variant of a large program with hooks for every detector may take longer than all of the budget. */
+/* The variant of a large program with hooks for every detector may take longer than all of the budget: what can be
+ * observed without it is observed first. */
 static void prepare_run(struct chain *k)
 {
     struct dh_check *c = k->c;
+    if (c->in_haste)
+        return;
     struct dh_stage stage = {.name = "run",
                              .work = dh_check_prepare_run,
                              .arg = c,
-                             .until_ns = c->began_ns + c->budget_ns / 3,
+                             .until_ns = most(c->began_ns + c->budget_ns / 12, dh_now_ns() + c->budget_ns / 20),
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
     report_deriving(k, &end, "the variant that runs are watched with");
     if (!end.late || !c->is_searchable)
         return;
-    c->host->ended("derive", end.took_ns, "no time for the variant with every detector");
+    c->host->ended("derive", end.took_ns,
+                   "no time yet for the variant with every detector: races and deadlocks come first");
     c->in_haste = true;
-    derive_beside(k);
 }
 
 /* A program that does not end by itself is ended when half of the time is over. */
@@ -355,6 +374,10 @@ static bool run_with_noise(struct chain *k)
     struct dh_check *c = k->c;
     if (k->barren_runs >= BARREN_RUNS || c->status_is_ours || !goes_on(k))
         return false;
+    if (c->in_haste) {
+        c->in_haste = false; /* the variant with every detector may be there by now */
+        c->in_haste = dh_check_run_estimate_ns(c) > 0;
+    }
     struct dh_check_run arg = {.c = c, .noise = noise_of(k), .seed = c->runs};
     uint64_t most = least(c->run_ns * 4 + 2000 * MS, left_to_climb(c, &k->sum) / 4);
     struct dh_stage stage = {.name = "run",
@@ -432,8 +455,16 @@ static bool prove(struct chain *k, uint64_t quantum, bool thorough)
         return false;
     /* Two strategies come to schedules; where one takes long, less time for the stage would be wasted. */
     uint64_t goal_ns = most(quantum, 2 * dh_hosting_least_ns(&k->c->state->hosting));
-    return search(k, dh_check_search, (struct dh_check_search){.goal_ns = goal_ns, .thorough = thorough},
-                  most(left_to_climb(k->c, &k->sum) / (thorough ? 3 : 5), goal_ns));
+    bool any = search(k, dh_check_search, (struct dh_check_search){.goal_ns = goal_ns, .thorough = thorough},
+                      most(left_to_climb(k->c, &k->sum) / (thorough ? 3 : 5), goal_ns));
+    k->goals_left = k->sum.goals;
+    return any;
+}
+
+/* Runs, or static analysis, have shown more since. */
+static bool prove_news(struct chain *k, uint64_t quantum, bool thorough)
+{
+    return k->sum.goals > k->goals_left && prove(k, quantum, thorough);
 }
 
 static bool prove_static(struct chain *k, uint64_t quantum)
@@ -521,8 +552,10 @@ static void climb(struct chain *k)
 {
     uint64_t quantum = k->c->budget_ns / 60;
     for (unsigned round = 0; goes_on(k); round++, quantum *= 2) {
-        bool any = run_with_noise(k);
-        any |= prove(k, quantum, round);
+        bool any = prove(k, quantum, round); /* what is known comes before looking for more */
+        any |= scan(k);
+        any |= run_with_noise(k);
+        any |= prove_news(k, quantum, round);
         any |= classify(k, quantum, false);
         any |= explore(k, quantum);
         any |= prove_static(k, quantum);
@@ -551,16 +584,16 @@ enum dh_stage_result dh_check_chain(struct dh_check *c)
 {
     struct chain k = {.c = c};
     bool whole = c->is_searchable && !c->only_run;
-    if (!c->only_run && c->is_searchable) {
-        c->in_haste = dh_check_run_estimate_ns(c) > c->budget_ns / 3;
+    if (whole) {
+        c->in_haste = dh_check_run_estimate_ns(c) > c->budget_ns / HASTE_PART;
         derive_beside(&k);
     }
-    if (whole)
-        scan(&k);
     if (!c->only_run)
         prepare_run(&k);
     enum dh_stage_result result = run_first(&k);
     if (result == DH_STAGE_DONE && whole) {
+        if (!k.sum.goals || !dh_check_has_search_variant(c))
+            scan(&k); /* while that is made; else, what was observed is proven first */
         prepare(&k);
         climb(&k);
         heal(&k);

@@ -27,6 +27,7 @@ struct dh_check {
     char *policy;                  /* where healing goes */
     uint64_t began_ns, budget_ns;
     uint64_t prove_ns, classify_ns; /* at most so much; 0: not at all */
+    uint64_t scan_ns;               /* what static analysis may take */
     uint64_t schedules;             /* of each search at most, and each goal is searched for once; 0: no limit */
     bool only_run;                  /* one run, and nothing else */
     bool in_haste; /* there is no time to make a variant for every detector: runs take the program as it is */
@@ -79,9 +80,10 @@ struct dh_check_run {
 void dh_check_run(void *arg, struct dh_stage_state *t);
 /* Makes the variant that runs need. `arg` is the struct dh_check. */
 void dh_check_prepare_run(void *arg, struct dh_stage_state *t);
-/* How long that will take, roughly. */
+/* How long that will take, roughly; 0: it is there. */
 uint64_t dh_check_run_estimate_ns(const struct dh_check *c);
-/* Beside the stages: the variants that they will need, first that of runs, unless in haste. */
+bool dh_check_has_search_variant(const struct dh_check *c);
+/* Beside the stages: the variants that they will need, first that of runs; in haste first that of searches. */
 void dh_check_derive_all(void *arg, struct dh_stage_state *t);
 
 struct dh_check_search {

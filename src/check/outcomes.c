@@ -253,6 +253,8 @@ void dh_check_outcomes(void *arg, struct dh_stage_state *t)
         j.atomics = atomics_of(&j.subject);
     if (!j.of->weak || j.atomics)
         judge(&j);
+    else
+        dh_stage_say(t, "no atomic has a weaker order than sequential consistency: no older value to be tried");
     free(j.atomics);
     dh_subject_release(&j.subject);
 }

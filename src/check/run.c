@@ -4,6 +4,8 @@
 #include "driver/library_variants.h"
 #include "host/activity.h"
 #include "host/file.h"
+#include "host/notice.h"
+#include "host/process.h"
 #include "launch/detector_list.h"
 #include "launch/launch.h"
 #include "launch/open_subject.h"
@@ -30,13 +32,29 @@ static void be_quiet(const struct dh_check *c)
     redirect("/dev/null", O_WRONLY, STDERR_FILENO);
 }
 
+static struct dh_stage_state *shown_in;
+
 /* ---- static analysis ---- */
+
+static void show_pass(const char *line)
+{
+    dh_stage_now(shown_in, "looking for what may happen, without running it: %s", line ? line : "");
+}
+
+/* What it says beside its findings is what it had no time for, or why it failed. */
+static void keep_words(const char *line)
+{
+    dh_stage_say(shown_in, "%s", dh_starts_with(line, "scan: ") ? line + strlen("scan: ") : line);
+}
 
 void dh_check_scan(void *arg, struct dh_stage_state *t)
 {
     const struct dh_check *c = arg;
     be_quiet(c);
-    dh_stage_now(t, "looking for what may happen, without running it");
+    shown_in = t;
+    dh_activity_show_by(show_pass);
+    dh_notices_print_by(keep_words);
+    dh_activity_say("beginning");
     c->host->scan(c);
 }
 
@@ -111,6 +129,11 @@ uint64_t dh_check_run_estimate_ns(const struct dh_check *c)
     return ns;
 }
 
+bool dh_check_has_search_variant(const struct dh_check *c)
+{
+    return !dh_variant_estimate_ns(c->program, DH_ENGINE_PLAN);
+}
+
 void dh_check_prepare_run(void *arg, struct dh_stage_state *t)
 {
     const struct dh_check *c = arg;
@@ -121,29 +144,52 @@ void dh_check_prepare_run(void *arg, struct dh_stage_state *t)
 
 /* ---- beside the stages ---- */
 
-static struct dh_stage_state *shown_in;
-
 static void show_beside(const char *line)
 {
     dh_stage_beside(shown_in, line);
 }
 
-void dh_check_derive_all(void *arg, struct dh_stage_state *t)
+static void derive_for_searches(const struct dh_check *c)
 {
-    const struct dh_check *c = arg;
     struct dh_err err = {0};
     char *libraries = NULL;
-    be_quiet(c);
-    shown_in = t;
-    dh_activity_show_by(show_beside);
-    if (!c->in_haste)
-        derive_for_runs(c);
-    char *variant = c->is_searchable ? dh_variant_derive(c->program, DH_ENGINE_PLAN, &err) : NULL;
+    char *variant = dh_variant_derive(c->program, DH_ENGINE_PLAN, &err);
     if (variant)
         dh_variant_derive_libraries(c->program, DH_ENGINE_PLAN, &libraries, &err);
     free(variant);
     free(libraries);
     dh_err_release(&err); /* said by the stage that needs it */
+}
+
+static bool derive_runs_in_child(void *arg, struct dh_err *err)
+{
+    (void)err; /* said by the stage that needs it */
+    derive_for_runs(arg);
+    return true;
+}
+
+void dh_check_derive_all(void *arg, struct dh_stage_state *t)
+{
+    enum { BEHIND_STAGES = 10 };
+    struct dh_check c = *(const struct dh_check *)arg;
+    struct dh_child runs;
+    struct dh_err err = {0};
+    bool soon = !c.in_haste;
+    be_quiet(&c);
+    shown_in = t;
+    dh_activity_show_by(show_beside);
+    c.in_haste = false;
+    soon = soon && dh_child_start(&runs, "deriving", derive_runs_in_child, &c, &err);
+    derive_for_searches(&c);
+    if (soon)
+        dh_child_finish(&runs, &err);
+    else {
+        /* Later runs may have every detector; searches need the processors more. */
+        (void)!nice(BEHIND_STAGES);
+        dh_activity_show_by(NULL);
+        derive_for_runs(&c);
+    }
+    dh_err_release(&err);
 }
 
 void dh_check_run(void *arg, struct dh_stage_state *t)

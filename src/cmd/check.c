@@ -198,6 +198,7 @@ static void scan(const struct dh_check *c)
     struct dh_argv words = {0};
     dh_argv_add(&words, "scan");
     dh_argv_addf(&words, "--db=%s", c->db);
+    dh_argv_addf(&words, "--budget=%llums", (unsigned long long)(c->scan_ns / 1000000u));
     if (c->suppressions)
         dh_argv_addf(&words, "--suppressions=%s", c->suppressions);
     dh_argv_add(&words, c->program);
@@ -424,7 +425,7 @@ const struct dh_command dh_command_check = {
     .summary = "the whole chain: find, prove, classify and heal, and list what came of it",
     .description =
         "Builds source files with 'deadheat cc', or takes a program that was built with it, and goes through the\n"
-        "chain: suspects by static analysis (scan), runs it with every detector, then with noise (run), searches\n"
+        "chain: runs it with every detector, then with noise (run), suspects by static analysis (scan), searches\n"
         "schedules that prove what was found and whatever else there is (prove), tries whether races matter\n"
         "(classify), and writes a policy that heals what does, verified (heal). Time goes where something can still\n"
         "rise: everybody gets a little of the budget first, and more in every round that is needed. A line for each\n"

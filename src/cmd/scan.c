@@ -5,6 +5,8 @@
 #include "cmd/scan_print.h"
 #include "driver/whole_program.h"
 #include "finding/store.h"
+#include "host/activity.h"
+#include "host/deadline.h"
 #include "host/file.h"
 #include "host/process.h"
 #include "model/text.h"
@@ -22,6 +24,7 @@ struct scan {
     const struct dh_parsed *options;
     const char *path;
     pid_t parent;
+    uint64_t until_ns; /* 0: when it is done */
     struct dh_suppressions suppressions;
     struct shared {
         bool found;
@@ -86,6 +89,16 @@ static bool print_results(struct scan *s, struct dh_scan_results *r)
     return r->findings.n;
 }
 
+/* What it had no time for is no suspicion, and not said to be right. */
+static void say_left(const struct dh_scan *scan)
+{
+    struct dh_str left = {0};
+    dh_scan_print_left(scan, &left);
+    if (left.n)
+        dh_notice("scan: %s", left.at);
+    dh_str_release(&left);
+}
+
 /* What was found is written, stored, printed. */
 static bool use_results(struct scan *s, struct dh_scan_results *r, struct dh_err *err)
 {
@@ -96,9 +109,22 @@ static bool use_results(struct scan *s, struct dh_scan_results *r, struct dh_err
     if (!dh_option_get(s->options, "explain") && !is(s, "db", "none") && !dh_scan_results_store(r, db, err))
         return false;
     s->shared->found = print_results(s, r);
+    say_left(r->scan);
     if (sections && !is(s, "format", "json"))
         printf("%u section%s in %s\n", n, n == 1 ? "" : "s", sections);
     return true;
+}
+
+static void show_pass(const char *pass)
+{
+    dh_activity_say("%s", pass);
+}
+
+/* A part of the time is for storing and printing. */
+static uint64_t time_to_analyse(const struct scan *s)
+{
+    uint64_t now = dh_now_ns();
+    return !s->until_ns ? 0 : s->until_ns > now ? now + (s->until_ns - now) / 6 * 5 : 1;
 }
 
 static bool scan_whole(struct scan *s, struct dh_whole_program *w, struct dh_err *err)
@@ -106,7 +132,9 @@ static bool scan_whole(struct scan *s, struct dh_whole_program *w, struct dh_err
     struct dh_scan_options options = {.cache = read_cache(s),
                                       .sequential = is(s, "order", "sc"),
                                       .wide = is(s, "exposed-reads", "no"),
-                                      .neighbours = dh_option_get(s->options, "sections")};
+                                      .neighbours = dh_option_get(s->options, "sections"),
+                                      .until_ns = time_to_analyse(s),
+                                      .entered = show_pass};
     struct dh_scan scan;
     dh_scan_run(&scan, &w->program, &w->sites, &options);
     struct dh_scan_results r = {.scan = &scan,
@@ -137,6 +165,7 @@ static bool scan_in_child(void *arg, struct dh_err *err)
     if (getpid() != s->parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     struct dh_whole_program w = {0};
+    dh_activity_say("reading the program");
     bool ok = read_models(&models, dh_option_get(s->options, "models"), err) &&
               dh_whole_program_read(&w, s->path, &models, dh_option_given(s->options, "library"), err) &&
               use_whole(s, &w, err);
@@ -174,10 +203,24 @@ static int run_in_child(struct scan *s)
     return found ? DH_EXIT_FINDINGS : DH_EXIT_OK;
 }
 
+static bool read_budget(struct scan *s)
+{
+    const char *text = dh_option_get(s->options, "budget");
+    uint64_t ns;
+    if (!text)
+        return true;
+    if (dh_read_time(text, &ns)) {
+        s->until_ns = dh_now_ns() + ns;
+        return true;
+    }
+    dh_notice("scan: --budget=%s: expected a time such as 5s or 500ms", text);
+    return false;
+}
+
 static int scan(const struct dh_parsed *p, const char *path)
 {
     struct scan s = {.options = p, .path = path, .parent = getpid()};
-    bool ok = read_suppressions(&s.suppressions, dh_option_get(p, "suppressions"));
+    bool ok = read_budget(&s) && read_suppressions(&s.suppressions, dh_option_get(p, "suppressions"));
     int code = ok ? run_in_child(&s) : DH_EXIT_USAGE;
     dh_suppressions_release(&s.suppressions);
     return code;
@@ -209,6 +252,8 @@ static const struct dh_option options[] = {
      "for measuring: which calls count as looked at before; what is suspected with another than 'normal' means "
      "nothing"},
     {"library", DH_OPTION_FLAG, NULL, NULL, "every exported function may be called by any number of threads"},
+    {"budget", DH_OPTION_STRING, "TIME", NULL,
+     "ends then with what it has found, and says what it has not looked at; without it, it ends when it is done"},
     {"models", DH_OPTION_STRING, "FILE", NULL, "what more functions do: allocators, locks, callbacks of your own"},
     {"dump", DH_OPTION_CHOICE, "model", NULL, "print the abstract program instead"},
     {0}};

@@ -7,10 +7,14 @@
 #include <llvm-c/Comdat.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST_PART = 12000 /* instructions; below, a second process costs more than it saves */ };
+enum {
+    SMALLEST_PART = 12000, /* instructions; below, a second process costs more than it saves */
+    GROWTH = 3             /* by hooks, about */
+};
 
 struct planning {
     LLVMModuleRef m;
@@ -24,9 +28,17 @@ static unsigned part_of(const struct planning *g, LLVMValueRef f)
     return part ? (unsigned)*part : 0;
 }
 
+#define WEIGHT "deadheat-weight"
+
+/* As it was weighed, or by what is in it. */
 static size_t instructions(LLVMValueRef f)
 {
     size_t n = 0;
+    LLVMAttributeRef weight =
+        LLVMGetStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, WEIGHT, sizeof WEIGHT - 1);
+    unsigned length;
+    if (weight)
+        return strtoul(LLVMGetStringAttributeValue(weight, &length), NULL, 10);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             n++;
@@ -225,6 +237,19 @@ size_t dh_partition_instructions(LLVMModuleRef m)
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         total += instructions(f);
     return total;
+}
+
+void dh_partition_weigh(LLVMModuleRef m)
+{
+    char text[32];
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f))
+            continue;
+        int n = snprintf(text, sizeof text, "%zu", GROWTH * instructions(f));
+        LLVMAddAttributeAtIndex(
+            f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(LLVMGetModuleContext(m), WEIGHT, sizeof WEIGHT - 1, text, (unsigned)n));
+    }
 }
 
 static unsigned parts_for(size_t total, unsigned least, unsigned most, size_t size)

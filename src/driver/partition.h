@@ -14,6 +14,9 @@ struct dh_partition {
 /* `least` parts, one for small programs; more for large ones, of `size` instructions each, but at most `most`. Local
  * symbols that another part uses get hidden visibility. */
 void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned least, unsigned most, size_t size);
+/* Before hooks are placed: parts are the same then whatever hooks a plan has, so that those without a difference
+ * between two plans are found in the cache. */
+void dh_partition_weigh(LLVMModuleRef m);
 size_t dh_partition_instructions(LLVMModuleRef m);
 /* A number of instructions, as tests that split small programs scale it. */
 size_t dh_partition_scaled(size_t instructions);

@@ -25,6 +25,10 @@ enum { MOST_PARTS = 32, OBJECT_PER_BITCODE = 4 };
 /* LARGE: instructions before hooks are placed; above, the front half of deriving takes seconds. PART: of a part that is
  * kept by itself. */
 enum { LARGE = 60000, PART = 60000 };
+/* Hooks of a function. */
+enum { MOST_INLINED = 100 };
+
+typedef DH_VEC(LLVMValueRef) call_vec;
 
 static void add_constant(LLVMModuleRef m, const char *name, LLVMValueRef value)
 {
@@ -80,6 +84,39 @@ static bool add_inline_hooks(struct dh_variant *v, struct dh_err *err)
     return !failed;
 }
 
+static bool is_hook(LLVMValueRef callee, unsigned always_inline)
+{
+    return callee && LLVMIsAFunction(callee) && LLVMGetLinkage(callee) == LLVMAvailableExternallyLinkage &&
+           LLVMGetEnumAttributeAtIndex(callee, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, always_inline);
+}
+
+static void find_hook_calls(LLVMValueRef f, unsigned always_inline, call_vec *out)
+{
+    out->n = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsACallInst(i) && is_hook(LLVMGetCalledValue(i), always_inline))
+                dh_vec_push(out, i);
+}
+
+/* Every inlined hook is some blocks more, and allocating registers takes time with the square of them: in a function
+ * with very many accesses, of a variant that was asked for just now, hooks are calls. */
+static void limit_inlining(struct dh_variant *v)
+{
+    unsigned always_inline = LLVMGetEnumAttributeKindForName("alwaysinline", 12);
+    unsigned no_inline = LLVMGetEnumAttributeKindForName("noinline", 8);
+    LLVMAttributeRef kept = LLVMCreateEnumAttribute(LLVMGetModuleContext(v->module), no_inline, 0);
+    call_vec calls = {0};
+    for (LLVMValueRef f = LLVMGetFirstFunction(v->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) == LLVMAvailableExternallyLinkage)
+            continue;
+        find_hook_calls(f, always_inline, &calls);
+        for (size_t i = 0; calls.n > MOST_INLINED && i < calls.n; i++)
+            LLVMAddCallSiteAttribute(calls.at[i], (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kept);
+    }
+    dh_vec_release(&calls);
+}
+
 static bool verify(LLVMModuleRef m, const char *step, struct dh_err *err)
 {
     char *why = NULL;
@@ -100,6 +137,8 @@ static void choose_effort(struct dh_variant *v)
 {
     bool is_derived = v->origin; /* the first link is not kept in pieces */
     v->is_large = is_derived && dh_partition_instructions(v->module) >= dh_partition_scaled(LARGE);
+    if (v->is_large)
+        dh_partition_weigh(v->module);
     v->is_quick = v->is_large && (v->plan->everywhere & DH_CLASS_ENGINE) && v->recipe->level != '0';
 }
 
@@ -350,6 +389,8 @@ bool dh_variant_instrument(struct dh_variant *v, struct dh_bytes *out, struct dh
     bool ok = instrument(v, places, err);
     if (ok && is_executable(v)) {
         ok = v->recipe->level == '0' || v->is_quick || is_production(v) || add_inline_hooks(v, err);
+        if (v->origin)
+            limit_inlining(v);
         add_identity(v);
     }
     if (ok)
