@@ -1,6 +1,7 @@
 #include "runtime/engine/fresh_processes.h"
 
 #include "runtime/core/start.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/interpose/real.h"
@@ -59,6 +60,7 @@ static void become_child(void)
     dh_process.pid = (int)dh_kernel_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
     dh_kernel_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     dh_engine->carrier = NULL;
+    dh_children_forget();
     dh_virtual_time_start();
 }
 

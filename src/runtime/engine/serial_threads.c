@@ -4,7 +4,9 @@
 
 #include "runtime/core/frames.h"
 #include "runtime/core/thread_state.h"
+#include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/models.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/task.h"
 #include "runtime/engine/watchdog.h"
@@ -132,7 +134,7 @@ bool dh_serial_threads_await_kernel(void)
         if (!dh_engine->actors[i].ended && dh_engine->tasks[i].call.arguments &&
             await_return(&dh_engine->tasks[i].call, limit))
             return true;
-    return false;
+    return dh_fresh_processes_on() && dh_outside_await(limit);
 }
 
 /* A thread that ended goes on to libc's own end of it; all others stop for ever. */

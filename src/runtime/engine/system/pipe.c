@@ -59,7 +59,7 @@ static long write_pipe(struct dh_description *d, const struct dh_transfer *t)
     if (p->reader)
         dh_description_input(p->reader);
     if (p->child_readers)
-        dh_children_pipe_changed(p);
+        dh_children_channel_changed(p);
     return (long)n;
 }
 
@@ -92,7 +92,7 @@ static void release_reader(struct dh_description *d)
     if (!--p->readers && p->writer)
         dh_description_output(p->writer);
     if (p->child_readers)
-        dh_children_pipe_changed(p);
+        dh_children_channel_changed(p);
     free_if_closed(p);
 }
 
@@ -104,7 +104,7 @@ static void release_writer(struct dh_description *d)
     if (!--p->writers && p->reader)
         dh_description_input(p->reader);
     if (p->child_readers)
-        dh_children_pipe_changed(p);
+        dh_children_channel_changed(p);
     free_if_closed(p);
 }
 
