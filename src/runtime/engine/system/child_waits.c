@@ -20,7 +20,9 @@ enum {
     MISSES = 3, /* times that who does not wait may find a child running which has ended */
     PID = 0,    /* io_args of the task */
     OPTIONS = 1,
-    ANY = -1
+    ANY = -1,
+    BY_PID = WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | (int)__WCLONE | __WALL,
+    BY_ID = BY_PID | WEXITED | WNOWAIT
 };
 
 static bool matches(const struct dh_child *c, long pid)
@@ -217,6 +219,10 @@ bool dh_children_wait(long number, const long a[6], long *result)
     struct dh_child *c;
     if (!any_left(pid))
         return false;
+    if (options & ~(by_id ? BY_ID : BY_PID)) {
+        *result = -EINVAL;
+        return true;
+    }
     if (!await(pid, options, &c)) {
         *result = -EINTR;
         return true;

@@ -27,10 +27,38 @@ enum {
 
 static struct dh_children *table;
 
+/* What pthread_atfork calls. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
+
+/* libc's fork holds the locks of the heap and of streams around the system call: whoever goes on meanwhile would wait
+ * for them in the kernel. So the steps of a fork are before and after that. */
+static const struct dh_task *in_fork;
+
+static bool is_explored(void)
+{
+    return dh_engine && dh_engine_on && dh_engine->current && !(dh_engine->flags & DH_ENGINE_FOR_REAL);
+}
+
+static void before_fork(void)
+{
+    if (!is_explored())
+        return;
+    dh_io_step_on(table, -1, true);
+    in_fork = dh_engine_self();
+}
+
+static void after_fork(void)
+{
+    if (!is_explored())
+        return;
+    in_fork = NULL;
+    dh_children_report();
+}
+
 bool dh_children_init(void)
 {
     table = dh_keep_alloc(sizeof *table);
-    return table;
+    return table && __register_atfork(before_fork, after_fork, NULL, NULL) == 0;
 }
 
 static long call(long number, long a, long b, long c, long d)
@@ -232,7 +260,9 @@ long dh_children_fork(long number, const long a[6], long *stack)
     *stack = 0;
     if (is_thread(&q) || q.flags & CLONE_PIDFD)
         dh_syscalls_never(number);
-    dh_io_step_on(table, -1, true);
+    bool is_libc = in_fork == dh_engine_self();
+    if (!is_libc)
+        dh_io_step_on(table, -1, true);
     struct dh_child *c = new_child();
     dh_bridges_make(&c->bridges);
     if (kept)
@@ -253,7 +283,8 @@ long dh_children_fork(long number, const long a[6], long *stack)
     c->pid = pid;
     dh_bridges_keep_own(&c->bridges);
     settle(c);
-    dh_children_report();
+    if (!is_libc)
+        dh_children_report();
     return c->id;
 }
 

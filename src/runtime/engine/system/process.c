@@ -253,6 +253,8 @@ static long wait_for_earlier(long number, const long a[6])
     uint64_t request = hash(~0ull, key, sizeof key);
     const struct answer *known = find(request);
     struct answer now = {request, 0, 0, NO_OUTPUT};
+    if (!by_id && options & WNOWAIT)
+        return -EINVAL;
     if (options & WNOWAIT || (by_id && a[0] == P_PIDFD))
         dh_syscalls_cannot(number);
     if (!known) {

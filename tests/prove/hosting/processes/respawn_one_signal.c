@@ -33,10 +33,10 @@ int main(void)
     sigset_t chld, before;
     struct sigaction a = {.sa_handler = child_ended};
     sigaction(SIGCHLD, &a, NULL);
-    pthread_t t = start(logger, 0);
     sigemptyset(&chld);
     sigaddset(&chld, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &chld, &before);
+    pthread_t t = start(logger, 0);
     for (int i = 0; i < 2; i++)
         if (fork() == 0)
             _exit(0);
