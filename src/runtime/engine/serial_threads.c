@@ -5,6 +5,7 @@
 #include "runtime/core/frames.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/fresh_processes.h"
+#include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/models.h"
 #include "runtime/engine/system/syscalls.h"
@@ -118,11 +119,15 @@ static uint32_t when_returned(const struct dh_task *t)
     return has_returned(c);
 }
 
+/* What comes back may be the consequence of what any thread gave away before. */
 long dh_serial_threads_call(long number, const long a[6])
 {
+    static const char outside;
     struct dh_task *t = dh_engine->current;
     t->call = (struct dh_kernel_wait){.number = number, .arguments = a};
+    dh_io_release(&outside);
     dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, when_returned);
+    dh_io_acquire(&outside);
     t->call.arguments = NULL;
     return t->call.result;
 }

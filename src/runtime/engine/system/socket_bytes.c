@@ -1,6 +1,7 @@
 /* Sockets: bytes and datagrams that come and go. */
 #include "runtime/engine/system/children.h"
 #include "runtime/engine/system/descriptor.h"
+#include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/socket_internal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/raw_syscall.h"
@@ -82,6 +83,8 @@ static long receive(struct dh_description *d, const struct dh_transfer *t)
     struct dh_socket *s = socket_of(d);
     if (t->flags & MSG_OOB)
         return -EINVAL;
+    if (s->from_child && (s->in.n || is_at_end(s)))
+        dh_io_acquire(dh_children());
     if (s->in.n)
         return dh_socket_is_stream(s) ? receive_bytes(s, t) : receive_datagram(s, t);
     if (s->error)
@@ -121,8 +124,10 @@ static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
     size_t room = to->capacity - to->in.n, n = room < left ? room : left;
     dh_byte_queue_put(&to->in, t, t->done, n);
     dh_socket_input(to);
-    if (to->bridges)
+    if (to->bridges) {
+        dh_io_release(dh_children());
         dh_children_channel_changed(to);
+    }
     return (long)n;
 }
 
@@ -207,10 +212,12 @@ static void release(struct dh_description *d)
     s->d = NULL;
     if (!s->children)
         dh_socket_leave(s);
-    if (!s->bridges)
+    if (!s->bridges) {
         dh_socket_free(s);
-    else
-        dh_children_channel_changed(s);
+        return;
+    }
+    dh_io_release(dh_children());
+    dh_children_channel_changed(s);
 }
 
 /* ---- ends that child processes have ---- */
@@ -247,6 +254,8 @@ void dh_socket_peer_is_done(struct dh_socket *s)
 void dh_socket_share(struct dh_socket *s, int children)
 {
     s->children += (uint32_t)children;
+    if (s->peer)
+        s->peer->from_child |= children > 0;
     if (!s->children && !s->d)
         dh_socket_leave(s);
 }
