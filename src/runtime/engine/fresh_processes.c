@@ -1,6 +1,8 @@
 #include "runtime/engine/fresh_processes.h"
 
 #include "runtime/core/start.h"
+#include "runtime/engine/relatives.h"
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/interpose/real.h"
@@ -59,6 +61,7 @@ static void become_child(void)
     dh_process.pid = (int)dh_kernel_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
     dh_kernel_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     dh_engine->carrier = NULL;
+    dh_children_forget();
     dh_virtual_time_start();
 }
 
@@ -106,6 +109,7 @@ void dh_fresh_processes_serve(void)
 {
     long input = dh_kernel_call(SYS_lseek, 0, 0, SEEK_CUR_, 0, 0, 0), self = dh_process.pid;
     enum dh_engine_state how;
+    dh_relatives_begin();
     dh_engine_start_strategy();
     progress()->begun_ns = progress()->now_ns = dh_clock_monotonic_ns();
     __atomic_store_n(&progress()->state, DH_ENGINE_RUNNING, __ATOMIC_RELEASE);

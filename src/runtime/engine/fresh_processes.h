@@ -19,7 +19,7 @@ static inline bool dh_fresh_processes_search(void)
     return dh_fresh_processes_on() && dh_engine->control->job.mode == DH_ENGINE_EXPLORE;
 }
 
-/* At the end of dh_engine_start; returns in children only. */
+/* When the process that is explored begins, by itself or by a fork; returns in children only. */
 void dh_fresh_processes_serve(void);
 
 #endif

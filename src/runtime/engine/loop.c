@@ -394,6 +394,7 @@ static void conclude_process(struct dh_engine *e)
         __atomic_store_n(&p->state, final_state(e), __ATOMIC_RELEASE);
         return;
     }
+    dh_children_end();
     report_statistics(e);
     if (dh_hb_check_extend_visible())
         dh_engine_restart_strategy();

@@ -4,7 +4,10 @@
 
 #include "runtime/core/frames.h"
 #include "runtime/core/thread_state.h"
+#include "runtime/engine/fresh_processes.h"
+#include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/models.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/task.h"
 #include "runtime/engine/watchdog.h"
@@ -116,11 +119,15 @@ static uint32_t when_returned(const struct dh_task *t)
     return has_returned(c);
 }
 
+/* What comes back may be the consequence of what any thread gave away before. */
 long dh_serial_threads_call(long number, const long a[6])
 {
+    static const char outside;
     struct dh_task *t = dh_engine->current;
     t->call = (struct dh_kernel_wait){.number = number, .arguments = a};
+    dh_io_release(&outside);
     dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, when_returned);
+    dh_io_acquire(&outside);
     t->call.arguments = NULL;
     return t->call.result;
 }
@@ -132,7 +139,7 @@ bool dh_serial_threads_await_kernel(void)
         if (!dh_engine->actors[i].ended && dh_engine->tasks[i].call.arguments &&
             await_return(&dh_engine->tasks[i].call, limit))
             return true;
-    return false;
+    return dh_fresh_processes_on() && dh_outside_await(limit);
 }
 
 /* A thread that ended goes on to libc's own end of it; all others stop for ever. */

@@ -99,10 +99,13 @@ void dh_engine_leave(void)
 /* A child of before the first thread may be the one that is explored. */
 void dh_engine_forked(void)
 {
-    if (dh_engine && !dh_engine->carrier)
-        dh_relatives_forked();
-    else
+    if (!dh_engine || dh_engine->carrier) {
         dh_engine_leave();
+        return;
+    }
+    dh_relatives_forked();
+    if (dh_fresh_processes_search() && dh_relatives_is_followed())
+        dh_fresh_processes_serve();
 }
 
 bool dh_engine_takes_threads(void)
@@ -293,7 +296,8 @@ void dh_engine_begin(const struct dh_step *create)
 {
     struct dh_engine *e = dh_engine;
     settle_libc();
-    dh_relatives_begin();
+    if (!dh_fresh_processes_search())
+        dh_relatives_begin();
     dh_tls_init();
     e->first_step = *create;
     e->carrier = choose_carrier(&e->control->job);

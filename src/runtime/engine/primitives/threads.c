@@ -72,6 +72,7 @@ __attribute__((noinline)) static void run_routine(struct dh_task *t)
     if (__sigsetjmp_cancel(t->unwind.__cancel_jmp_buf, 0))
         return;
     __pthread_register_cancel(&t->unwind);
+    dh_signals_enter_wait(); /* a signal may come before its first step of its own */
     t->result = t->is_c11 ? (void *)(intptr_t)t->routine.c11(t->argument) : t->routine.posix(t->argument);
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/models.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/bytes.h"
@@ -215,6 +216,7 @@ long dh_descriptor_read(long number, const long a[6])
     struct msghdr message;
     if (!dh_description_of(a[0]))
         return dh_files_read(number, a);
+    dh_outside_before_input(dh_description_of(a[0]));
     struct dh_transfer t = transfer_of(number, a, &piece, &message);
     if (!t.size && !t.message)
         return 0;
@@ -234,6 +236,7 @@ long dh_descriptor_write(long number, const long a[6])
         return dh_files_write(number, a);
     struct dh_transfer t = transfer_of(number, a, &piece, &message);
     struct dh_description *d = dh_description_of(a[0]);
+    dh_outside_before_output(d);
     if (d->ops->outside) /* no step: what standard output is makes no difference to a schedule */
         return is_open_for(d, true) ? d->ops->write(d, &t) : -EBADF;
     long result = dh_descriptor_move(a[0], &t, true);
@@ -296,7 +299,7 @@ long dh_descriptor_ioctl(long number, const long a[6])
     struct dh_description *d = dh_description_of(a[0]);
     unsigned long request = (unsigned long)a[1];
     if (!d)
-        return dh_syscalls_pass_through(number, a);
+        return dh_files_ioctl(number, a);
     if (request == FIONBIO) {
         d->flags = (d->flags & ~(uint32_t)O_NONBLOCK) | (*(const int *)a[2] ? O_NONBLOCK : 0);
         return 0;

@@ -88,6 +88,11 @@ long dh_files_getcwd(long number, const long a[6]);
 /* get* and list*: of files that are not changed. */
 long dh_files_xattr(long number, const long a[6]);
 
+/* ---- ioctl (file_ioctl.c) ---- */
+
+/* What only asks is the kernel's; what changes a device or a file is refused. */
+long dh_files_ioctl(long number, const long a[6]);
+
 /* ---- locks (file_locks.c) ---- */
 
 long dh_files_flock(long number, const long a[6]);

@@ -77,6 +77,12 @@ void dh_io_acquire(const void *object)
     dh_hb_check_fence(&s);
 }
 
+void dh_io_release(const void *object)
+{
+    struct dh_step s = {.kind = DH_STEP_IO, .flags = DH_STEP_WRITES, .object = (uint64_t)(uintptr_t)object};
+    dh_hb_check_fence(&s);
+}
+
 /* A wait that may only time out now gives way to others, as sleeping does. */
 uint32_t dh_io_alternatives(const struct dh_task *t, bool ready, uint64_t due)
 {

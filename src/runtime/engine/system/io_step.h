@@ -30,6 +30,8 @@ uint32_t dh_io_alternatives(const struct dh_task *t, bool ready, uint64_t due);
 bool dh_io_timed_out(void);
 /* What others did before they wrote there happened before what the caller does now. */
 void dh_io_acquire(const void *object);
+/* What the caller did so far happened before what others do after they acquire it. */
+void dh_io_release(const void *object);
 /* The number of what tasks block at is closed: who already was in the kernel goes on there, and nothing wakes it. */
 void dh_io_hold(long fd, struct dh_description *d);
 /* For `alternatives`: the number was closed, and the call was in the kernel already (1), or not (0). */

@@ -43,5 +43,10 @@ void dh_epoll_forget(const struct dh_description *d);
 /* ---- outside.c: descriptors whose other end is not in this process ---- */
 /* What is read is there at the snapshot, or never. */
 void dh_outside_take_over(long fd, const char *name, unsigned flags);
+/* Before a call that reads or writes there: in a fresh process it is made for real. Else input is refused. */
+void dh_outside_before_input(struct dh_description *d);
+void dh_outside_before_output(struct dh_description *d);
+/* In a fresh process: something that can be read came from outside. */
+bool dh_outside_await(uint64_t limit_ns);
 
 #endif

@@ -1,6 +1,7 @@
 /* Descriptors whose other end is not in this process: terminals, pipes and sockets to others. Output is thrown away, or
  * shown, as the job says; standard input is what is there when it is first read, the same in every schedule, and then
- * its end; other input is refused. */
+ * its end. Other input is refused, but in fresh processes, where what is read and written is real. */
+#include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/system/descriptor.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/models.h"
@@ -12,7 +13,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
-enum { PIECE = 65536, INPUT_MOST = 64 << 20 };
+enum { PIECE = 65536, INPUT_MOST = 64 << 20, SOON_NS = 2000000, REPLAY_NS = 100000000, NUMBERS = 1024 };
 
 /* In KEEP memory. */
 static struct recording {
@@ -24,7 +25,8 @@ static struct recording {
 struct outside {
     long fd; /* its first number */
     const char *name;
-    size_t read; /* of the recording */
+    size_t read;         /* of the recording */
+    bool was_given_time; /* to become ready, since it was last */
 };
 
 static bool grow(void)
@@ -68,12 +70,27 @@ static bool is_standard_input(const struct outside *o)
     return o->fd == 0;
 }
 
+void dh_outside_before_input(struct dh_description *d)
+{
+    const struct outside *o = d->state;
+    if (!d->ops->outside || is_standard_input(o))
+        return;
+    dh_syscalls_for_real();
+    uint32_t announced = dh_engine_call_place();
+    dh_engine_cannot("input from outside, descriptor %d, a %s, at place %u", (int)o->fd, o->name,
+                     announced ? announced : dh_engine_self()->last_place);
+}
+
+void dh_outside_before_output(struct dh_description *d)
+{
+    const struct outside *o = d->state;
+    if (d->ops->outside && dh_fresh_processes_on() && o->fd != 1 && o->fd != 2)
+        dh_syscalls_for_real();
+}
+
 static long read_outside(struct dh_description *d, const struct dh_transfer *t)
 {
     struct outside *o = d->state;
-    if (!is_standard_input(o))
-        dh_engine_cannot("input from outside, descriptor %d, a %s, at place %u", (int)o->fd, o->name,
-                         dh_engine_self()->last_place);
     record_input(o->fd);
     size_t left = input->n - o->read, wanted = t->size - t->done, n = left < wanted ? left : wanted;
     dh_transfer_give(t, t->done, input->at + o->read, n);
@@ -96,11 +113,28 @@ static long write_outside(struct dh_description *d, const struct dh_transfer *t)
     return (long)(t->size - t->done);
 }
 
-/* Nothing comes but on standard input, which ends. */
+/* What comes soon counts as being there, so that a schedule depends less on the machine's load; a replay waits longer.
+ */
+static uint32_t poll_for_real(struct outside *o)
+{
+    bool replays = dh_engine->control->job.mode == DH_ENGINE_REPLAY;
+    struct pollfd p = {(int)o->fd, POLLIN | POLLOUT | POLLPRI | POLLRDHUP, 0};
+    struct timespec limit = {0, o->was_given_time ? 0 : replays ? REPLAY_NS : SOON_NS};
+    struct pollfd awaited = {(int)o->fd, POLLIN, 0};
+    dh_kernel_call(SYS_ppoll, (long)&awaited, 1, (long)&limit, 0, 8, 0);
+    o->was_given_time = !awaited.revents;
+    limit.tv_nsec = 0;
+    dh_kernel_call(SYS_ppoll, (long)&p, 1, (long)&limit, 0, 8, 0);
+    return (uint32_t)p.revents;
+}
+
+/* Nothing comes but on standard input, which ends; unless the outside is real. */
 static uint32_t poll_outside(const struct dh_description *d, size_t size)
 {
-    const struct outside *o = d->state;
+    struct outside *o = d->state;
     (void)size;
+    if (dh_fresh_processes_on() && !is_standard_input(o))
+        return poll_for_real(o);
     bool writes = (d->flags & O_ACCMODE) != O_RDONLY;
     return (is_standard_input(o) ? POLLIN | POLLRDNORM : 0) | (writes ? POLLOUT | POLLWRNORM : 0);
 }
@@ -136,9 +170,22 @@ static const struct dh_description_ops ops = {.name = "descriptor from outside",
                                               .control = control,
                                               .outside = true};
 
+bool dh_outside_await(uint64_t limit_ns)
+{
+    struct pollfd all[64];
+    struct timespec limit = {(time_t)(limit_ns / 1000000000), (long)(limit_ns % 1000000000)};
+    long n = 0;
+    for (long fd = 0; fd < NUMBERS && n < 64; fd++) {
+        const struct dh_description *d = dh_description_of(fd);
+        if (d && d->ops == &ops && !is_standard_input(d->state) && (d->flags & O_ACCMODE) != O_WRONLY)
+            all[n++] = (struct pollfd){(int)fd, POLLIN, 0};
+    }
+    return n && dh_kernel_call(SYS_ppoll, (long)all, n, (long)&limit, 0, 8, 0) > 0;
+}
+
 void dh_outside_take_over(long fd, const char *name, unsigned flags)
 {
     struct outside *o = dh_model_alloc(sizeof *o);
-    *o = (struct outside){fd, name, 0};
+    *o = (struct outside){fd, name, 0, false};
     dh_description_take_over(fd, &ops, o, flags);
 }

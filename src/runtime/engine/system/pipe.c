@@ -20,6 +20,7 @@ struct dh_pipe {
     struct dh_description *reader, *writer; /* NULL: closed */
     uint32_t readers, writers;              /* descriptions of each end: taken over ones may be several */
     uint32_t child_readers, child_writers;  /* of them those that child processes have */
+    bool from_child;                        /* one had the writing end */
 };
 
 static struct dh_pipe *pipe_of(const struct dh_description *d)
@@ -31,8 +32,12 @@ static long read_pipe(struct dh_description *d, const struct dh_transfer *t)
 {
     struct dh_pipe *p = pipe_of(d);
     size_t left = t->size - t->done, n = p->bytes.n < left ? p->bytes.n : left;
+    if (!p->bytes.n && p->writers)
+        return -EAGAIN;
+    if (p->from_child)
+        dh_io_acquire(dh_children());
     if (!p->bytes.n)
-        return p->writers ? -EAGAIN : 0;
+        return 0;
     dh_byte_queue_peek(&p->bytes, 0, t, t->done, n);
     dh_byte_queue_drop(&p->bytes, n);
     if (p->writer)
@@ -58,8 +63,10 @@ static long write_pipe(struct dh_description *d, const struct dh_transfer *t)
     dh_byte_queue_put(&p->bytes, t, t->done, n);
     if (p->reader)
         dh_description_input(p->reader);
-    if (p->child_readers)
-        dh_children_pipe_changed(p);
+    if (p->child_readers) {
+        dh_io_release(dh_children());
+        dh_children_channel_changed(p);
+    }
     return (long)n;
 }
 
@@ -91,8 +98,10 @@ static void release_reader(struct dh_description *d)
         p->reader = NULL;
     if (!--p->readers && p->writer)
         dh_description_output(p->writer);
-    if (p->child_readers)
-        dh_children_pipe_changed(p);
+    if (p->child_readers) {
+        dh_io_release(dh_children());
+        dh_children_channel_changed(p);
+    }
     free_if_closed(p);
 }
 
@@ -103,8 +112,10 @@ static void release_writer(struct dh_description *d)
         p->writer = NULL;
     if (!--p->writers && p->reader)
         dh_description_input(p->reader);
-    if (p->child_readers)
-        dh_children_pipe_changed(p);
+    if (p->child_readers) {
+        dh_io_release(dh_children());
+        dh_children_channel_changed(p);
+    }
     free_if_closed(p);
 }
 
@@ -168,6 +179,7 @@ void dh_pipe_share(struct dh_pipe *p, int readers, int writers)
     p->writers += (uint32_t)writers;
     p->child_readers += (uint32_t)readers;
     p->child_writers += (uint32_t)writers;
+    p->from_child |= writers > 0;
     if (writers < 0 && !p->writers && p->reader)
         dh_description_input(p->reader);
     if (readers < 0 && !p->readers && p->writer)

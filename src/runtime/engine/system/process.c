@@ -4,12 +4,14 @@
  * a concurrent child would differ from run to run. */
 #include "runtime/engine/primitives/primitives.h"
 
+#include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/children.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/interpose/real.h"
+#include "runtime/platform/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -219,27 +221,62 @@ int dh_engine_pclose(FILE *file)
 
 /* ---- children from before the first thread ---- */
 
-/* A child ends once: later schedules get the first answer. */
+static void give_status(const struct answer *from, int *to)
+{
+    if (!to || from->result <= 0)
+        return;
+    dh_snapshot_unprotect((uintptr_t)to, sizeof *to);
+    *to = from->status;
+}
+
+static void give_info(const struct answer *from, siginfo_t *to)
+{
+    if (!to || from->result < 0)
+        return;
+    bool exited = WIFEXITED(from->status);
+    dh_snapshot_unprotect((uintptr_t)to, sizeof *to);
+    dh_bytes_zero(to, sizeof *to);
+    if (from->result == 0)
+        return;
+    to->si_signo = SIGCHLD;
+    to->si_code = exited ? CLD_EXITED : CLD_KILLED;
+    to->si_pid = (pid_t)from->result;
+    to->si_status = exited ? WEXITSTATUS(from->status) : WTERMSIG(from->status);
+}
+
+/* A child ends once: later schedules get the first answer. In a fresh process it ends in each. */
 static long wait_for_earlier(long number, const long a[6])
 {
-    long key[3] = {a[0], a[2], dh_engine->commands++};
+    bool by_id = number == SYS_waitid;
+    long pid = !by_id ? a[0] : a[0] == P_PID ? a[1] : a[0] == P_PGID ? -a[1] : -1, options = a[by_id ? 3 : 2];
+    long key[3] = {pid, options, dh_engine->commands++};
     uint64_t request = hash(~0ull, key, sizeof key);
     const struct answer *known = find(request);
     struct answer now = {request, 0, 0, NO_OUTPUT};
+    if (!by_id && options & WNOWAIT)
+        return -EINVAL;
+    if (options & WNOWAIT || (by_id && a[0] == P_PIDFD))
+        dh_syscalls_cannot(number);
     if (!known) {
         dh_engine->awaits_process = true;
         do
-            now.result = dh_kernel_call(number, a[0], (long)&now.status, a[2], 0, 0, 0);
+            now.result = dh_kernel_call(SYS_wait4, pid, (long)&now.status, options & (WNOHANG | __WALL), 0, 0, 0);
         while (now.result == -EINTR);
         dh_engine->awaits_process = false;
         add_answer(now);
         known = &now;
     }
-    if (a[1] && known->result > 0) {
-        dh_snapshot_unprotect((uintptr_t)a[1], sizeof(int));
-        *(int *)a[1] = known->status;
-    }
-    return known->result;
+    if (by_id)
+        give_info(known, (siginfo_t *)a[2]);
+    else
+        give_status(known, (int *)a[1]);
+    return by_id && known->result > 0 ? 0 : known->result;
+}
+
+static bool has_earlier(void)
+{
+    siginfo_t info;
+    return dh_kernel_call(SYS_waitid, P_ALL, 0, (long)&info, WEXITED | WNOHANG | WNOWAIT | __WALL, 0, 0) == 0;
 }
 
 long dh_commands_wait(long number, const long a[6])
@@ -247,5 +284,7 @@ long dh_commands_wait(long number, const long a[6])
     long result;
     if (dh_children_wait(number, a, &result))
         return result;
-    return number == SYS_waitid ? dh_syscalls_cannot(number) : wait_for_earlier(number, a);
+    if (dh_fresh_processes_on() && has_earlier())
+        dh_syscalls_for_real();
+    return wait_for_earlier(number, a);
 }

@@ -46,6 +46,8 @@ struct dh_kernel_sigaction *dh_signals_action(int signal);
 bool dh_signals_is_handled(int signal);
 /* Would it be dropped? */
 bool dh_signals_is_ignored(int signal);
+/* Would one to the process be dropped now: nobody wants it, and main does not block it? */
+bool dh_signals_would_drop(int signal);
 /* Is it one whose default action ends the process, with none other installed? */
 bool dh_signals_is_deadly(int signal);
 /* Is any function installed, but for those of faults? */

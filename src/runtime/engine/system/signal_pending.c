@@ -1,6 +1,7 @@
 /* Actions, and signals that are pending for a task or the process; real-time signals queue up. */
 #include "runtime/engine/system/signal.h"
 
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/signalfd.h"
 #include "runtime/engine/system/timers.h"
 #include "runtime/platform/bytes.h"
@@ -69,6 +70,11 @@ static bool is_dropped(const struct dh_task *t, int signal)
     return dh_signals_is_ignored(signal) && !((to->mask | to->awaited) & dh_signal_bit(signal));
 }
 
+bool dh_signals_would_drop(int signal)
+{
+    return is_dropped(NULL, signal);
+}
+
 void dh_signals_raise(struct dh_task *t, int signal, const siginfo_t *info)
 {
     uint64_t *set = set_of(t);
@@ -99,6 +105,8 @@ static void remove_at(unsigned i, siginfo_t *out)
         *set &= ~dh_signal_bit(gone.info.si_signo);
     if (out)
         dh_bytes_copy(out, &gone.info, sizeof *out);
+    if (gone.info.si_signo == SIGCHLD)
+        dh_children_signal_taken();
 }
 
 static bool remove_first(int task, int signal, siginfo_t *out)

@@ -35,6 +35,25 @@ long dh_socket_set_option(long number, const long a[6]);
 long dh_socket_send_many(long number, const long a[6]);
 long dh_socket_receive_many(long number, const long a[6]);
 
+/* ---- ends that child processes have (child_bridges.h) ---- */
+
+/* One end of two that are connected streams of this process; NULL: it is none. */
+struct dh_socket *dh_socket_of_pair(long fd);
+struct dh_socket *dh_socket_peer(const struct dh_socket *s);
+/* Has the program a number for it? */
+bool dh_socket_is_ours(const struct dh_socket *s);
+/* Nothing more is written there. */
+bool dh_socket_is_shut(const struct dh_socket *s);
+/* Its peer writes nothing more. */
+void dh_socket_peer_is_done(struct dh_socket *s);
+/* One child more, or less, has it. */
+void dh_socket_share(struct dh_socket *s, int children);
+/* A bridge refers to it, or does not any more. */
+void dh_socket_hold(struct dh_socket *s, int bridges);
+/* The first bytes that wait there, which stay until they are dropped; answers how many. */
+size_t dh_socket_peek(const struct dh_socket *s, void *to, size_t n);
+void dh_socket_drop(struct dh_socket *s, size_t n);
+
 /* ---- at the snapshot ---- */
 
 struct dh_socket *dh_socket_take_over(long fd, int domain, int type, unsigned flags);

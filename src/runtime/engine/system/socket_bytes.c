@@ -1,5 +1,7 @@
 /* Sockets: bytes and datagrams that come and go. */
+#include "runtime/engine/system/children.h"
 #include "runtime/engine/system/descriptor.h"
+#include "runtime/engine/system/io_step.h"
 #include "runtime/engine/system/socket_internal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/raw_syscall.h"
@@ -81,6 +83,8 @@ static long receive(struct dh_description *d, const struct dh_transfer *t)
     struct dh_socket *s = socket_of(d);
     if (t->flags & MSG_OOB)
         return -EINVAL;
+    if (s->from_child && (s->in.n || is_at_end(s)))
+        dh_io_acquire(dh_children());
     if (s->in.n)
         return dh_socket_is_stream(s) ? receive_bytes(s, t) : receive_datagram(s, t);
     if (s->error)
@@ -120,6 +124,10 @@ static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
     size_t room = to->capacity - to->in.n, n = room < left ? room : left;
     dh_byte_queue_put(&to->in, t, t->done, n);
     dh_socket_input(to);
+    if (to->bridges) {
+        dh_io_release(dh_children());
+        dh_children_channel_changed(to);
+    }
     return (long)n;
 }
 
@@ -202,8 +210,74 @@ static void release(struct dh_description *d)
 {
     struct dh_socket *s = socket_of(d);
     s->d = NULL;
-    dh_socket_leave(s);
-    dh_socket_free(s);
+    if (!s->children)
+        dh_socket_leave(s);
+    if (!s->bridges) {
+        dh_socket_free(s);
+        return;
+    }
+    dh_io_release(dh_children());
+    dh_children_channel_changed(s);
+}
+
+/* ---- ends that child processes have ---- */
+
+struct dh_socket *dh_socket_of_pair(long fd)
+{
+    struct dh_socket *s = dh_socket_of(fd);
+    return s && dh_socket_is_stream(s) && s->peer && s->connected ? s : NULL;
+}
+
+struct dh_socket *dh_socket_peer(const struct dh_socket *s)
+{
+    return s->peer;
+}
+
+bool dh_socket_is_ours(const struct dh_socket *s)
+{
+    return s->d;
+}
+
+bool dh_socket_is_shut(const struct dh_socket *s)
+{
+    return s->no_writing;
+}
+
+void dh_socket_peer_is_done(struct dh_socket *s)
+{
+    if (s->no_reading)
+        return;
+    s->no_reading = true;
+    dh_socket_input(s);
+}
+
+void dh_socket_share(struct dh_socket *s, int children)
+{
+    s->children += (uint32_t)children;
+    if (s->peer)
+        s->peer->from_child |= children > 0;
+    if (!s->children && !s->d)
+        dh_socket_leave(s);
+}
+
+void dh_socket_hold(struct dh_socket *s, int bridges)
+{
+    s->bridges += (uint32_t)bridges;
+    if (!s->bridges && !s->d)
+        dh_socket_free(s);
+}
+
+size_t dh_socket_peek(const struct dh_socket *s, void *to, size_t n)
+{
+    n = n < s->in.n ? n : s->in.n;
+    dh_byte_queue_peek_raw(&s->in, 0, to, n);
+    return n;
+}
+
+void dh_socket_drop(struct dh_socket *s, size_t n)
+{
+    dh_byte_queue_drop(&s->in, n);
+    dh_socket_output(s->peer);
 }
 
 static long control(struct dh_description *d, unsigned long request, long argument)

@@ -20,6 +20,8 @@ struct dh_socket {
     uint32_t n_waiting, backlog;
     struct dh_byte_queue in; /* of datagrams: each with its header */
     size_t capacity;
+    uint32_t children, bridges; /* child processes that have it, and what refers to it for that */
+    bool from_child;            /* one had its peer */
     struct dh_socket_address own, other;
 };
 

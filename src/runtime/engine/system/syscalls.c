@@ -80,17 +80,27 @@ long dh_syscalls_pass_through(long number, const long a[6])
     return result;
 }
 
-long dh_syscalls_cannot(long number)
+void dh_syscalls_never(long number)
 {
     const struct dh_task *t = dh_engine->current;
     uint32_t announced = t ? dh_engine_call_place() : 0;
     const char *name = dh_syscalls_name(number);
-    if (dh_fresh_processes_on() && t)
-        __builtin_longjmp(((struct dh_task *)t)->refused, 1);
-    dh_engine->control->progress.irrevocable = 1;
     if (name)
         dh_engine_cannot("%s at place %u", name, announced ? announced : t ? t->last_place : 0);
     dh_engine_cannot("system call %d at place %u", (int)number, announced ? announced : t ? t->last_place : 0);
+}
+
+void dh_syscalls_for_real(void)
+{
+    if (dh_fresh_processes_on() && dh_engine->current)
+        __builtin_longjmp(dh_engine->current->refused, 1);
+    dh_engine->control->progress.irrevocable = 1;
+}
+
+long dh_syscalls_cannot(long number)
+{
+    dh_syscalls_for_real();
+    dh_syscalls_never(number);
 }
 
 long dh_syscalls_nothing(long number, const long a[6])
@@ -184,9 +194,12 @@ long dh_syscalls_perform(long number, const long a[6])
     dh_outcome_call(number, a);
     if (!call || !call->perform)
         return dh_syscalls_pass_through(number, a);
-    if (dh_fresh_processes_on())
-        return perform_or_call(call, number, a);
-    return (dh_engine->flags & DH_ENGINE_FOR_REAL ? call->for_real : call->perform)(number, a);
+    bool for_real = dh_engine->flags & DH_ENGINE_FOR_REAL;
+    long result = dh_fresh_processes_on() ? perform_or_call(call, number, a)
+                                          : (for_real ? call->for_real : call->perform)(number, a);
+    if (!for_real && number != SYS_exit_group)
+        dh_children_report();
+    return result;
 }
 
 void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)

@@ -17,8 +17,14 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context);
 long dh_syscalls_pass_through(long number, const long arguments[6]);
 /* As if the current task made it. */
 long dh_syscalls_perform(long number, const long arguments[6]);
-/* The call cannot be explored: ends the search with its name and place. */
+/* The call cannot be explored, or only in fresh processes, where it is made for real: ends the search with its name and
+ * place. */
 __attribute__((noreturn)) long dh_syscalls_cannot(long number);
+/* The same for what fresh processes cannot do either. */
+__attribute__((noreturn)) void dh_syscalls_never(long number);
+/* In a fresh process the present call is made for real, and this does not return. Else whatever is refused next can be
+ * had in one. */
+void dh_syscalls_for_real(void);
 /* NULL: it has no row in the table. */
 const char *dh_syscalls_name(long number);
 /* For rows of the table: that, and a call that succeeds without effect. */

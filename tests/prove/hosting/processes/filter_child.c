@@ -14,6 +14,7 @@ static void *writer(void *arg)
 {
     if (write(to[1], "hello", 5) != 5)
         abort();
+    close(to[1]);
 #ifdef FIXED
     pthread_mutex_lock(&lock);
 #endif
@@ -21,7 +22,6 @@ static void *writer(void *arg)
 #ifdef FIXED
     pthread_mutex_unlock(&lock);
 #endif
-    close(to[1]);
     return arg;
 }
 
