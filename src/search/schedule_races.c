@@ -3,7 +3,7 @@
 #include "event/happens_before.h"
 #include "search/shadow.h"
 
-enum { FIRST_OBJECTS = 64, FIRST_PAIRS = 256, THREADS_MOST = 1 << 14 };
+enum { FIRST_OBJECTS = 64, FIRST_PAIRS = 256, THREADS_MOST = 1 << DH_SHADOW_THREAD_BITS };
 
 struct object {
     uint64_t key;
@@ -363,59 +363,12 @@ static void fill_race(struct dh_schedule_races *h, uint64_t granule, const struc
     race->is_new = !was_reported(h, c->site, a->site);
 }
 
-static unsigned mask_of(uint64_t granule, uint64_t from, uint64_t to)
-{
-    uint64_t base = granule << 3;
-    unsigned low = from > base ? (unsigned)(from - base) : 0, high = to < base + 8 ? (unsigned)(to - base) : 8;
-    return (0xFFu << low) & (0xFFu >> (8 - high));
-}
-
-/* From granule `g` to `last`, one by one. */
-static bool access_granules(struct dh_schedule_races *h, const struct dh_schedule_access *a, struct dh_shadow_cell *me,
-                            const struct dh_hb_clock *known, uint64_t g, uint64_t last, struct dh_schedule_race *race)
-{
-    bool found = false;
-    for (; g <= last; g++) {
-        struct dh_shadow_cell raced;
-        if (a->frees && !a->site && !dh_shadow_knows_page(&h->shadow, g)) { /* later accesses are the quarantine's */
-            g |= (1 << DH_SHADOW_PAGE_SHIFT) - 1;
-            continue;
-        }
-        me->mask = (uint8_t)mask_of(g, a->address, a->address + a->size);
-        if (dh_shadow_is_known(&h->shadow, g, me))
-            continue;
-        if (!dh_shadow_access(&h->shadow, g, me, known, &raced) || found)
-            continue;
-        fill_race(h, g, &raced, a, race);
-        found = true;
-    }
-    return found;
-}
-
-/* The whole granules of a long one at once. */
-static bool access_range(struct dh_schedule_races *h, const struct dh_schedule_access *a, struct dh_shadow_cell *me,
-                         const struct dh_hb_clock *known, struct dh_schedule_race *race)
-{
-    uint64_t end = a->address + a->size, low = (a->address + 7) >> 3, high = end >> 3, at = 0;
-    struct dh_shadow_cell raced;
-    bool done = false, found = dh_shadow_access_range(&h->shadow, low, high, me, known, &raced, &at, &done);
-    if (!done)
-        return access_granules(h, a, me, known, a->address >> 3, (end - 1) >> 3, race);
-    if (found)
-        fill_race(h, at, &raced, a, race);
-    struct dh_schedule_race ignored;
-    if (a->address & 7)
-        found |= access_granules(h, a, me, known, low - 1, low - 1, found ? &ignored : race);
-    if (end & 7)
-        found |= access_granules(h, a, me, known, high, high, found ? &ignored : race);
-    return found;
-}
-
 bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_access *a, struct dh_schedule_race *race)
 {
     const struct dh_hb_thread *t = thread_at(h, a->thread);
-    uint64_t end = a->address + a->size;
-    if (!t || !a->size)
+    struct dh_shadow_cell raced;
+    uint64_t at;
+    if (!t)
         return false;
     struct dh_shadow_cell me = {
         .clock = dh_hb_epoch(t),
@@ -424,23 +377,38 @@ bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_ac
         .site = a->site,
         .occurrence = a->occurrence,
     };
-    if (a->size >= DH_SHADOW_RANGE_LEAST * 8)
-        return access_range(h, a, &me, &t->clock, race);
-    return access_granules(h, a, &me, &t->clock, a->address >> 3, (end - 1) >> 3, race);
+    bool only_known = a->frees && !a->site; /* later accesses are the quarantine's */
+    if (!dh_shadow_access(&h->shadow, (struct dh_shadow_bytes){a->address, a->size}, me, &t->clock, only_known, &raced,
+                          &at))
+        return false;
+    fill_race(h, at, &raced, a, race);
+    return true;
 }
 
 void dh_schedule_races_forget(struct dh_schedule_races *h, uint64_t address, uint64_t size)
 {
-    enum { PAGE = 1 << DH_SHADOW_PAGE_SHIFT };
-    uint64_t end = address + size;
-    if (h->shadow.ranges && size)
-        dh_shadow_forget_ranges(&h->shadow, address >> 3, ((end - 1) >> 3) + 1);
-    for (uint64_t g = address >> 3; size && g <= (end - 1) >> 3;)
-        if (dh_shadow_knows_page(&h->shadow, g)) {
-            dh_shadow_forget(&h->shadow, g, mask_of(g, address, end));
-            g++;
-        } else
-            g = (g | (PAGE - 1)) + 1;
+    dh_shadow_forget(&h->shadow, (struct dh_shadow_bytes){address, size});
+}
+
+struct dh_shadow_known *dh_schedule_races_known(struct dh_schedule_races *h)
+{
+    return &h->shadow.known;
+}
+
+uint64_t dh_schedule_races_self(struct dh_schedule_races *h, uint32_t thread)
+{
+    const struct dh_hb_thread *t = thread_at(h, thread);
+    return t ? dh_shadow_self(thread, dh_hb_epoch(t)) : 0;
+}
+
+bool dh_schedule_races_watches(const struct dh_schedule_races *h, uint64_t address)
+{
+    return dh_shadow_is_watched(&h->shadow, address);
+}
+
+void dh_schedule_races_watch(struct dh_schedule_races *h, uint64_t address)
+{
+    dh_shadow_watch(&h->shadow, address);
 }
 
 /* ---- steps ---- */

@@ -5,6 +5,7 @@
 #ifndef DH_SEARCH_SCHEDULE_RACES_H
 #define DH_SEARCH_SCHEDULE_RACES_H
 
+#include "search/shadow_known.h"
 #include "search/strategy.h"
 
 struct dh_schedule_races;
@@ -33,5 +34,12 @@ bool dh_schedule_races_step(struct dh_schedule_races *h, uint32_t thread, const 
                             struct dh_schedule_race *race);
 /* Allocated memory has no history. */
 void dh_schedule_races_forget(struct dh_schedule_races *h, uint64_t address, uint64_t size);
+/* The accesses that need not be checked (shadow_known.h); the same pointer for the whole search. Its `self` is for the
+ * caller to set, to 0 when the thread changes or a step was executed. */
+struct dh_shadow_known *dh_schedule_races_known(struct dh_schedule_races *h);
+uint64_t dh_schedule_races_self(struct dh_schedule_races *h, uint32_t thread);
+/* From now on no access of these eight bytes is taken for known in this schedule. Where a race was found none is. */
+void dh_schedule_races_watch(struct dh_schedule_races *h, uint64_t address);
+bool dh_schedule_races_watches(const struct dh_schedule_races *h, uint64_t address);
 
 #endif

@@ -1,84 +1,38 @@
 #include "search/shadow.h"
 
-enum { FIRST_ROOM = 1024 };
+enum { FIRST_ROOM = 256 };
+
+static uint64_t tag_of(const struct dh_shadow *s, uint64_t number)
+{
+    return dh_shadow_tag(number, s->known.generation);
+}
 
 bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search)
 {
+    struct dh_shadow_known *k = &s->known;
     s->search = search;
-    s->generation = 1;
-    s->granule_room = FIRST_ROOM;
-    s->granule = search->memory(search, s->granule_room * sizeof *s->granule);
-    return s->granule;
+    s->generation = k->generation = 1;
+    k->room = FIRST_ROOM;
+    k->entry = search->memory(search, k->room * sizeof *k->entry);
+    return k->entry;
 }
 
-/* After 2^32 schedules numbers repeat: then old entries are cleared. */
+/* When numbers of schedules begin to repeat, old ones are taken off. */
 void dh_shadow_begin(struct dh_shadow *s)
 {
-    if (!++s->generation) {
-        for (uint32_t i = 0; i < s->granule_room; i++)
-            s->granule[i].generation = 0;
-        for (uint32_t i = 0; i < DH_SHADOW_PAGES; i++)
-            s->pages[i] = 0;
+    struct dh_shadow_known *k = &s->known;
+    if (!++s->generation)
         s->generation = 1;
+    if (!++k->generation) {
+        for (uint32_t i = 0; i < k->room; i++)
+            k->entry[i].tag &= ~(uint64_t)UINT16_MAX;
+        k->generation = 1;
     }
-    s->used = s->overflows = s->ranges = 0;
+    k->self = 0;
+    s->granules = s->overflows = s->ranges = 0;
 }
 
-/* ---- the table ---- */
-
-static struct dh_shadow_granule *find(const struct dh_shadow *s, uint64_t key)
-{
-    uint32_t i = dh_shadow_home(s, key);
-    while (s->granule[i].generation == s->generation && s->granule[i].key != key)
-        i = (i + 1) & (s->granule_room - 1);
-    return &s->granule[i];
-}
-
-static bool grow(struct dh_shadow *s)
-{
-    struct dh_shadow_granule *old = s->granule;
-    uint32_t n = s->granule_room;
-    struct dh_shadow_granule *more = s->search->memory(s->search, (size_t)n * 2 * sizeof *more);
-    if (!more) {
-        s->search->statistics.no_memory = true;
-        return false;
-    }
-    s->granule = more;
-    s->granule_room = n * 2;
-    for (uint32_t i = 0; i < n; i++)
-        if (old[i].generation == s->generation) {
-            struct dh_shadow_granule *to = find(s, old[i].key);
-            to->key = old[i].key;
-            to->generation = old[i].generation;
-            to->more = old[i].more;
-            for (unsigned k = 0; k < DH_SHADOW_CELLS; k++)
-                to->cell[k] = old[i].cell[k];
-        }
-    return true;
-}
-
-/* NULL: no memory for it. */
-static struct dh_shadow_granule *get(struct dh_shadow *s, uint64_t key)
-{
-    struct dh_shadow_granule *g = find(s, key);
-    if (g->generation == s->generation)
-        return g;
-    if (s->used >= s->granule_room / 2) {
-        if (!grow(s) && s->used + 1 >= s->granule_room)
-            return NULL;
-        g = find(s, key);
-    }
-    s->used++;
-    s->pages[dh_shadow_page(key)] = s->generation;
-    g->key = key;
-    g->generation = s->generation;
-    g->more = 0;
-    for (unsigned k = 0; k < DH_SHADOW_CELLS; k++)
-        g->cell[k].mask = 0;
-    return g;
-}
-
-/* ---- cells ---- */
+/* ---- accesses ---- */
 
 static bool races(const struct dh_shadow_cell *c, const struct dh_shadow_cell *me, const struct dh_hb_clock *known)
 {
@@ -88,18 +42,18 @@ static bool races(const struct dh_shadow_cell *c, const struct dh_shadow_cell *m
     return c->clock > dh_vclock_get(known, c->thread);
 }
 
-/* What races with `c` later races with `me` as well. */
+/* What races with `c` later races with `me` as well. `known` NULL: what it knew then is not known any more. */
 static bool replaces(const struct dh_shadow_cell *c, const struct dh_shadow_cell *me, const struct dh_hb_clock *known)
 {
     if (c->mask & ~me->mask || (c->flags & DH_STEP_WRITES && !(me->flags & DH_STEP_WRITES)) ||
         (me->flags & DH_STEP_ATOMIC && !(c->flags & DH_STEP_ATOMIC)))
         return false;
-    return c->thread == me->thread || c->clock <= dh_vclock_get(known, c->thread);
+    return c->thread == me->thread || (known && c->clock <= dh_vclock_get(known, c->thread));
 }
 
 struct visit {
     const struct dh_shadow_cell *me;
-    const struct dh_hb_clock *known;
+    const struct dh_hb_clock *known;      /* NULL: it was checked before, and is only recorded */
     struct dh_shadow_cell *raced, *place; /* place: one that is free */
     bool found;
 };
@@ -108,7 +62,7 @@ static void visit_cells(struct visit *v, struct dh_shadow_cell *cells, unsigned 
 {
     for (unsigned k = 0; k < n; k++) {
         struct dh_shadow_cell *c = &cells[k];
-        if (c->mask && !v->found && races(c, v->me, v->known)) {
+        if (c->mask && !v->found && v->known && races(c, v->me, v->known)) {
             *v->raced = *c;
             v->found = true;
         }
@@ -119,23 +73,7 @@ static void visit_cells(struct visit *v, struct dh_shadow_cell *cells, unsigned 
     }
 }
 
-static void visit_all(struct visit *v, struct dh_shadow *s, struct dh_shadow_granule *g)
-{
-    visit_cells(v, g->cell, DH_SHADOW_CELLS);
-    for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
-        visit_cells(v, s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
-}
-
-static void visit_ranges(struct visit *v, const struct dh_shadow *s, uint64_t granule)
-{
-    for (uint32_t i = 0; i < s->ranges && !v->found; i++) {
-        const struct dh_shadow_range *r = &s->range[i];
-        if (granule < r->low || granule >= r->high || !races(&r->cell, v->me, v->known))
-            continue;
-        *v->raced = r->cell;
-        v->found = true;
-    }
-}
+/* ---- granules with several ---- */
 
 static struct dh_shadow_cell *overflow_cell(struct dh_shadow *s, struct dh_shadow_granule *g)
 {
@@ -149,36 +87,236 @@ static struct dh_shadow_cell *overflow_cell(struct dh_shadow *s, struct dh_shado
     return r->cell;
 }
 
-bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me,
-                      const struct dh_hb_clock *known, struct dh_shadow_cell *raced)
+static void visit_granule(struct visit *v, struct dh_shadow *s, struct dh_shadow_granule *g)
 {
-    struct dh_shadow_granule *g = get(s, granule);
-    struct visit v = {.me = me, .known = known, .raced = raced};
+    visit_cells(v, g->cell, DH_SHADOW_CELLS);
+    for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
+        visit_cells(v, s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
+    if (!v->place)
+        v->place = overflow_cell(s, g);
+    if (v->place)
+        *v->place = *v->me;
+}
+
+/* ---- packed cells ---- */
+
+static unsigned want_of(const struct dh_shadow_cell *c)
+{
+    return c->flags & DH_STEP_WRITES ? (unsigned)c->mask << DH_SHADOW_WRITES_SHIFT : c->mask;
+}
+
+/* What is written may be read. */
+static uint64_t bits_of(const struct dh_shadow_cell *c)
+{
+    return c->mask | want_of(c);
+}
+
+static uint64_t pack(const struct dh_shadow_cell *c)
+{
+    return dh_shadow_self(c->thread, c->clock) << DH_SHADOW_SELF_SHIFT | bits_of(c);
+}
+
+static struct dh_shadow_cell unpack(uint64_t cell, uint32_t site)
+{
+    uint64_t self = cell >> DH_SHADOW_SELF_SHIFT;
+    return (struct dh_shadow_cell){.clock = (uint32_t)(self >> DH_SHADOW_THREAD_BITS),
+                                   .thread = self & ((1 << DH_SHADOW_THREAD_BITS) - 1),
+                                   .mask = (uint8_t)cell,
+                                   .flags = cell >> DH_SHADOW_WRITES_SHIFT & 0xFF ? DH_STEP_WRITES : 0,
+                                   .site = site};
+}
+
+static bool is_plain(const struct dh_shadow_cell *c)
+{
+    return !(c->flags & ~DH_STEP_WRITES) && !c->occurrence;
+}
+
+/* NULL: no memory. */
+static struct dh_shadow_granule *granule_of(struct dh_shadow *s, struct dh_shadow_block *b, unsigned i)
+{
+    if (b->cell[i] & DH_SHADOW_SEVERAL)
+        return &s->granule[b->site[i]];
+    if (!DH_SEARCH_GROW(s->search, s, granule, s->granules, s->granules + 1))
+        return NULL;
+    struct dh_shadow_granule *g = &s->granule[s->granules];
+    *g = (struct dh_shadow_granule){.cell[0] = unpack(b->cell[i], b->site[i])};
+    b->cell[i] |= DH_SHADOW_SEVERAL;
+    b->site[i] = s->granules++;
+    return g;
+}
+
+/* Does the packed cell stand for both? */
+static bool packs(uint64_t *cell, uint32_t *site, const struct dh_shadow_cell *me, const struct dh_hb_clock *known)
+{
+    struct dh_shadow_cell c = unpack(*cell, *site);
+    if (!c.mask || replaces(&c, me, known)) {
+        *cell = pack(me);
+        *site = me->site;
+        return true;
+    }
+    if (c.thread != me->thread || c.clock != me->clock || c.flags != me->flags || c.site != me->site)
+        return false;
+    *cell |= bits_of(me);
+    return true;
+}
+
+/* True: it races with v->raced. */
+static bool access_cell(struct dh_shadow *s, struct dh_shadow_block *b, unsigned i, struct visit *v)
+{
+    const struct dh_shadow_cell *me = v->me;
+    uint64_t before = b->cell[i], self = dh_shadow_self(me->thread, me->clock);
+    bool plain = is_plain(me);
+    if (plain && dh_shadow_covers(before, self, want_of(me)))
+        return false;
+    if (plain && !(before & (DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED)) && packs(&b->cell[i], &b->site[i], me, v->known))
+        return false;
+    struct dh_shadow_granule *g = granule_of(s, b, i);
     if (!g)
         return false;
-    visit_all(&v, s, g);
-    visit_ranges(&v, s, granule);
-    if (!v.place)
-        v.place = overflow_cell(s, g);
-    if (v.place)
-        *v.place = *me;
-    return v.found;
+    v->place = NULL;
+    v->found = false;
+    visit_granule(v, s, g);
+    uint64_t same = before >> DH_SHADOW_SELF_SHIFT == self ? before : 0;
+    if (v->found || before & DH_SHADOW_WATCHED)
+        b->cell[i] = DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED;
+    else
+        b->cell[i] = DH_SHADOW_SEVERAL | (plain && v->known ? pack(me) | same : 0);
+    return v->found;
 }
 
-static void forget_cells(struct dh_shadow_cell *cells, unsigned n, unsigned mask)
+/* ---- blocks ---- */
+
+static struct dh_shadow_entry *entry_of(const struct dh_shadow *s, uint64_t number)
 {
-    for (unsigned k = 0; k < n; k++)
-        cells[k].mask &= (uint8_t)~mask;
+    const struct dh_shadow_known *k = &s->known;
+    uint32_t i = dh_shadow_home(k, number);
+    while (k->entry[i].block && k->entry[i].tag >> DH_SHADOW_GENERATION_BITS != number)
+        i = (i + 1) & (k->room - 1);
+    return &k->entry[i];
 }
 
-void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask)
+static bool grow(struct dh_shadow *s)
 {
-    struct dh_shadow_granule *g = find(s, granule);
-    if (g->generation != s->generation)
+    struct dh_shadow_known *k = &s->known;
+    struct dh_shadow_entry *old = k->entry;
+    uint32_t n = k->room;
+    struct dh_shadow_entry *more = s->search->memory(s->search, (size_t)n * 2 * sizeof *more);
+    if (!more) {
+        s->search->statistics.no_memory = true;
+        return false;
+    }
+    k->entry = more;
+    k->room = n * 2;
+    for (uint32_t i = 0; i < n; i++)
+        if (old[i].block)
+            *entry_of(s, old[i].tag >> DH_SHADOW_GENERATION_BITS) = old[i];
+    return true;
+}
+
+/* NULL: nothing is recorded there. */
+static struct dh_shadow_block *block_find(const struct dh_shadow *s, uint64_t granule)
+{
+    uint64_t number = granule >> DH_SHADOW_BLOCK_SHIFT;
+    const struct dh_shadow_entry *e = entry_of(s, number);
+    return e->block && e->tag == tag_of(s, number) ? e->block : NULL;
+}
+
+static void clear(struct dh_shadow_block *b)
+{
+    for (unsigned i = 0; i < DH_SHADOW_BLOCK; i++)
+        b->cell[i] = 0;
+}
+
+/* What was accessed as a whole. */
+static void take_ranges(struct dh_shadow *s, struct dh_shadow_block *b, uint64_t number)
+{
+    uint64_t from = number << DH_SHADOW_BLOCK_SHIFT;
+    for (uint32_t i = 0; i < s->ranges; i++) {
+        const struct dh_shadow_range *r = &s->range[i];
+        struct visit v = {.me = &r->cell};
+        for (unsigned k = 0; r->low < from + DH_SHADOW_BLOCK && r->high > from && k < DH_SHADOW_BLOCK; k++)
+            if (from + k >= r->low && from + k < r->high)
+                access_cell(s, b, k, &v);
+    }
+}
+
+/* NULL: no memory. */
+static struct dh_shadow_block *block_at(struct dh_shadow *s, uint64_t granule)
+{
+    uint64_t number = granule >> DH_SHADOW_BLOCK_SHIFT, tag = tag_of(s, number);
+    struct dh_shadow_entry *e = entry_of(s, number);
+    if (e->block && e->tag == tag)
+        return e->block;
+    if (!e->block) {
+        if (s->blocks >= s->known.room / 2 && !grow(s) && s->blocks + 1 >= s->known.room)
+            return NULL;
+        struct dh_shadow_block *b = s->search->memory(s->search, sizeof *b);
+        if (!b) {
+            s->search->statistics.no_memory = true;
+            return NULL;
+        }
+        e = entry_of(s, number);
+        e->block = b;
+        s->blocks++;
+    }
+    e->tag = tag;
+    clear(e->block);
+    if (s->ranges)
+        take_ranges(s, e->block, number);
+    return e->block;
+}
+
+static uint64_t behind_block(uint64_t granule)
+{
+    return (granule | (DH_SHADOW_BLOCK - 1)) + 1;
+}
+
+/* ---- bytes ---- */
+
+struct span {
+    uint64_t from, to; /* bytes, `to` is behind it */
+};
+
+static uint8_t mask_of(const struct span *b, uint64_t granule)
+{
+    uint64_t base = granule << DH_SHADOW_GRANULE_SHIFT;
+    unsigned low = b->from > base ? (unsigned)(b->from - base) : 0,
+             high = b->to < base + 8 ? (unsigned)(b->to - base) : 8;
+    return (uint8_t)((0xFFu << low) & (0xFFu >> (8 - high)));
+}
+
+struct access {
+    struct dh_shadow_cell me;
+    const struct dh_hb_clock *known;
+    struct dh_shadow_cell *raced;
+    uint64_t *at;
+    bool found;
+};
+
+/* Of those that race the first is reported. */
+static void access_granule(struct dh_shadow *s, struct dh_shadow_block *b, uint64_t g, struct access *a)
+{
+    struct dh_shadow_cell raced;
+    struct visit v = {.me = &a->me, .known = a->known, .raced = &raced};
+    if (!access_cell(s, b, g % DH_SHADOW_BLOCK, &v) || a->found)
         return;
-    forget_cells(g->cell, DH_SHADOW_CELLS, mask);
-    for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
-        forget_cells(s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS, mask);
+    *a->raced = raced;
+    *a->at = g;
+    a->found = true;
+}
+
+/* `only_known`: not in blocks that are not there. */
+static void access_bytes(struct dh_shadow *s, struct span bytes, bool only_known, struct access *a)
+{
+    uint64_t last = (bytes.to - 1) >> DH_SHADOW_GRANULE_SHIFT;
+    for (uint64_t g = bytes.from >> DH_SHADOW_GRANULE_SHIFT, end; g <= last; g = end) {
+        struct dh_shadow_block *b = only_known ? block_find(s, g) : block_at(s, g);
+        end = behind_block(g);
+        for (; b && g < end && g <= last; g++) {
+            a->me.mask = mask_of(&bytes, g);
+            access_granule(s, b, g, a);
+        }
+    }
 }
 
 /* ---- ranges ---- */
@@ -189,62 +327,72 @@ static void remove_range(struct dh_shadow *s, uint32_t i)
 }
 
 /* Does the access race with a range? Those that it stands for from now on are removed. */
-static bool meet_ranges(struct dh_shadow *s, const struct dh_shadow_range *mine, const struct dh_hb_clock *known,
-                        struct dh_shadow_cell *raced, uint64_t *at)
+static void meet_ranges(struct dh_shadow *s, const struct dh_shadow_range *mine, struct access *a)
 {
-    bool found = false;
     for (uint32_t i = s->ranges; i-- > 0;) {
         const struct dh_shadow_range *r = &s->range[i];
         uint64_t low = r->low > mine->low ? r->low : mine->low, high = r->high < mine->high ? r->high : mine->high;
-        if (low < high && races(&r->cell, &mine->cell, known)) {
-            *raced = r->cell;
-            *at = low;
-            found = true;
+        if (low < high && !a->found && races(&r->cell, &mine->cell, a->known)) {
+            *a->raced = r->cell;
+            *a->at = low;
+            a->found = true;
         }
-        if (r->low >= mine->low && r->high <= mine->high && replaces(&r->cell, &mine->cell, known))
+        if (r->low >= mine->low && r->high <= mine->high && replaces(&r->cell, &mine->cell, a->known))
             remove_range(s, i);
     }
-    return found;
 }
 
-/* Accesses of single granules among them; those that it stands for are forgotten. */
-static bool meet_granules(struct dh_shadow *s, const struct dh_shadow_range *mine, const struct dh_hb_clock *known,
-                          struct dh_shadow_cell *raced, uint64_t *at)
+/* Its whole granules; the blocks that are there are told at once. False: there is no room for more ranges. */
+static bool access_range(struct dh_shadow *s, struct span bytes, struct access *a)
 {
-    struct visit v = {.me = &mine->cell, .known = known, .raced = raced};
-    for (uint64_t g = mine->low; g < mine->high;) {
-        if (!dh_shadow_knows_page(s, g)) {
-            g = (g | ((1u << DH_SHADOW_PAGE_SHIFT) - 1)) + 1;
-            continue;
-        }
-        struct dh_shadow_granule *entry = find(s, g);
-        bool before = v.found;
-        if (entry->generation == s->generation)
-            visit_all(&v, s, entry);
-        if (v.found && !before)
-            *at = g;
-        g++;
-    }
-    return v.found;
-}
-
-bool dh_shadow_access_range(struct dh_shadow *s, uint64_t low, uint64_t high, const struct dh_shadow_cell *me,
-                            const struct dh_hb_clock *known, struct dh_shadow_cell *raced, uint64_t *at, bool *done)
-{
-    struct dh_shadow_range mine = {low, high, *me};
+    struct dh_shadow_range mine = {(bytes.from + 7) >> 3, bytes.to >> 3, a->me};
     mine.cell.mask = 0xFF;
-    bool found = meet_ranges(s, &mine, known, raced, at);
-    *done = s->ranges < DH_SHADOW_RANGES;
-    if (!*done)
+    meet_ranges(s, &mine, a);
+    if (s->ranges == DH_SHADOW_RANGES)
         return false;
-    if (!found)
-        found = meet_granules(s, &mine, known, raced, at);
+    access_bytes(s, (struct span){mine.low << 3, mine.high << 3}, true, a);
     s->range[s->ranges++] = mine;
-    return found;
+    if (bytes.from & 7)
+        access_bytes(s, (struct span){bytes.from, mine.low << 3}, false, a);
+    if (bytes.to & 7)
+        access_bytes(s, (struct span){mine.high << 3, bytes.to}, false, a);
+    return true;
 }
+
+bool dh_shadow_access(struct dh_shadow *s, struct dh_shadow_bytes bytes, struct dh_shadow_cell me,
+                      const struct dh_hb_clock *known, bool only_known, struct dh_shadow_cell *raced, uint64_t *at)
+{
+    struct span span = {bytes.address, bytes.address + bytes.size};
+    struct access a = {.me = me, .known = known, .raced = raced, .at = at};
+    if (!bytes.size || span.to < span.from)
+        return false;
+    bool is_range = bytes.size >= DH_SHADOW_RANGE_LEAST * 8 && !only_known;
+    if (!is_range || !access_range(s, span, &a))
+        access_bytes(s, span, only_known, &a);
+    return a.found;
+}
+
+/* ---- watching ---- */
+
+void dh_shadow_watch(struct dh_shadow *s, uint64_t address)
+{
+    uint64_t granule = address >> DH_SHADOW_GRANULE_SHIFT;
+    struct dh_shadow_block *b = block_at(s, granule);
+    if (b && granule_of(s, b, granule % DH_SHADOW_BLOCK))
+        b->cell[granule % DH_SHADOW_BLOCK] = DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED;
+}
+
+bool dh_shadow_is_watched(const struct dh_shadow *s, uint64_t address)
+{
+    uint64_t granule = address >> DH_SHADOW_GRANULE_SHIFT;
+    const struct dh_shadow_block *b = block_find(s, granule);
+    return b && b->cell[granule % DH_SHADOW_BLOCK] & DH_SHADOW_WATCHED;
+}
+
+/* ---- forgetting ---- */
 
 /* What cannot be split is dropped. */
-void dh_shadow_forget_ranges(struct dh_shadow *s, uint64_t low, uint64_t high)
+static void forget_ranges(struct dh_shadow *s, uint64_t low, uint64_t high)
 {
     for (uint32_t i = s->ranges; i-- > 0;) {
         struct dh_shadow_range r = s->range[i];
@@ -255,5 +403,39 @@ void dh_shadow_forget_ranges(struct dh_shadow *s, uint64_t low, uint64_t high)
             s->range[s->ranges++] = (struct dh_shadow_range){r.low, low, r.cell};
         if (r.high > high && s->ranges < DH_SHADOW_RANGES)
             s->range[s->ranges++] = (struct dh_shadow_range){high, r.high, r.cell};
+    }
+}
+
+static void forget_cells(struct dh_shadow_cell *cells, unsigned n, unsigned mask)
+{
+    for (unsigned k = 0; k < n; k++)
+        cells[k].mask &= (uint8_t)~mask;
+}
+
+static void forget_granule(struct dh_shadow *s, struct dh_shadow_block *b, unsigned i, unsigned mask)
+{
+    b->cell[i] &= ~(uint64_t)(mask | mask << DH_SHADOW_WRITES_SHIFT);
+    if (!(b->cell[i] & DH_SHADOW_SEVERAL))
+        return;
+    struct dh_shadow_granule *g = &s->granule[b->site[i]];
+    forget_cells(g->cell, DH_SHADOW_CELLS, mask);
+    for (uint32_t k = g->more; k; k = s->overflow[k - 1].more)
+        forget_cells(s->overflow[k - 1].cell, DH_SHADOW_OVERFLOW_CELLS, mask);
+}
+
+void dh_shadow_forget(struct dh_shadow *s, struct dh_shadow_bytes bytes)
+{
+    struct span span = {bytes.address, bytes.address + bytes.size};
+    uint64_t last = (span.to - 1) >> DH_SHADOW_GRANULE_SHIFT;
+    if (!bytes.size || span.to < span.from)
+        return;
+    if (s->ranges)
+        forget_ranges(s, span.from >> DH_SHADOW_GRANULE_SHIFT, last + 1);
+    for (uint64_t g = span.from >> DH_SHADOW_GRANULE_SHIFT, end; g <= last; g = end) {
+        struct dh_shadow_block *b = block_find(s, g);
+        end = behind_block(g);
+        for (; b && g < end && g <= last; g++)
+            if (b->cell[g % DH_SHADOW_BLOCK])
+                forget_granule(s, b, g % DH_SHADOW_BLOCK, mask_of(&span, g));
     }
 }

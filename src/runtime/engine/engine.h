@@ -7,6 +7,7 @@
 
 #include "event/engine.h"
 #include "search/coverage.h"
+#include "search/shadow_known.h"
 #include "search/strategy.h"
 
 #include <pthread.h>
@@ -137,8 +138,10 @@ struct dh_engine {
     int end; /* enum dh_engine_end, or DH_ENGINE_NO_END */
     int signal, status;
     uint64_t fault_address;
-    uint32_t unordered_races;  /* accesses of this schedule that happens-before does not order */
-    bool sees_invisible;       /* invisible accesses are checked for races, or are the adversary's */
+    uint32_t unordered_races;      /* accesses of this schedule that happens-before does not order */
+    bool sees_invisible;           /* invisible accesses are checked for races, or are the adversary's */
+    struct dh_shadow_known *known; /* those that need no check; NULL: all do */
+    const struct dh_quarantine_filter *freed;
     uint32_t executing;        /* actor that executes `executed` */
     bool step_finished;        /* the strategy knows of it */
     bool order_pending;        /* the happens-before check does not know of it yet */

@@ -28,7 +28,8 @@ static struct hb_check {
     struct dh_schedule_races *hb;
     bool checks; /* else only the adversary needs the order */
     struct known_races *known;
-    /* Accesses checked in this step: the answer would be the same, as no other task runs meanwhile. */
+    /* Accesses of racy granules that were checked in this step: the answer would be the same, as no other task runs
+     * meanwhile. Of others shadow_known.h knows. */
     struct checked {
         uint64_t address;
         uint32_t place, turn;
@@ -53,6 +54,8 @@ bool dh_hb_check_init(void)
         return true;
     check->search = (struct dh_search){.seed = 1, .memory = memory};
     check->hb = dh_schedule_races_new(&check->search);
+    if (check->hb && !dh_engine->control->job.model[0])
+        dh_engine->known = dh_schedule_races_known(check->hb);
     return check->hb;
 }
 
@@ -102,11 +105,15 @@ static void mark_racy(uint64_t address)
         return;
     *slot = address >> GRANULE_SHIFT;
     check->known->n_racy++;
+    dh_schedule_races_watch(check->hb, address);
 }
 
 static void extend_if_racy(const struct dh_step *s)
 {
-    if (check->known->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
+    if (!check->known->n_racy || !*racy_slot(s->object >> GRANULE_SHIFT))
+        return;
+    dh_schedule_races_watch(check->hb, s->object);
+    if (!dh_engine->visible[s->site])
         extend(s->site);
 }
 
@@ -132,6 +139,7 @@ static void note_handled(const struct dh_step *s)
     if (!h->granule && check->known->n_handled >= RACY / 2)
         return;
     check->known->n_handled += !h->granule;
+    dh_hb_check_forget_self(dh_engine);
     h->granule = s->object >> GRANULE_SHIFT;
     h->written |= s->flags & DH_STEP_WRITES;
 }
@@ -212,12 +220,27 @@ static bool is_checked(const struct dh_step *s)
     return false;
 }
 
+/* Are there granules of which every access is checked? */
+static bool has_watched(void)
+{
+    return dh_engine->unordered_races || check->known->n_racy;
+}
+
+/* From now on what the task does again before its next step is known. Not what handlers access: each is noted. */
+static void know_self(void)
+{
+    struct dh_engine *e = dh_engine;
+    if (e->known && !e->known->self && !check->known->n_handled)
+        e->known->self = dh_schedule_races_self(check->hb, e->current->index);
+}
+
 void dh_hb_check_access(const struct dh_step *s)
 {
     struct dh_schedule_race race;
-    if (!check->checks || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
+    if (!check->checks || (has_watched() && s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
         return;
     dh_hb_check_executed();
+    know_self();
     if (s->site < dh_engine->n_visible)
         extend_if_racy(s);
     if (dh_engine->current->handlers || check->known->n_handled)
@@ -242,6 +265,7 @@ void dh_hb_check_fence(const struct dh_step *fence)
 {
     struct dh_schedule_race race;
     dh_hb_check_executed();
+    dh_hb_check_forget_self(dh_engine);
     dh_adversary_executed(dh_engine->current->index, fence);
     if (check->hb && dh_schedule_races_step(check->hb, dh_engine->current->index, fence, &race))
         report_race(&race);

@@ -6,6 +6,12 @@
 #include "runtime/engine/engine.h"
 
 bool dh_hb_check_init(void);
+/* Another task runs, or its clock changes: nothing is known of its accesses (search/shadow_known.h). */
+static inline void dh_hb_check_forget_self(struct dh_engine *e)
+{
+    if (e->known)
+        e->known->self = 0;
+}
 void dh_hb_check_begin(void);
 /* The current task's next access, which is invisible. */
 void dh_hb_check_access(const struct dh_step *step);

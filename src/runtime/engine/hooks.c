@@ -123,6 +123,15 @@ static __attribute__((noinline)) void invisible_access(struct dh_task *t, const 
     dh_adversary_access_unscheduled();
 }
 
+/* The thread made the same access in this epoch, or a stronger one, and no other thread came in between. Accesses of
+ * signal handlers are noted one by one. */
+static inline bool is_known(const struct dh_engine *e, const struct dh_task *t, const void *addr, size_t size,
+                            unsigned op)
+{
+    return e->known && op <= DH_OP_WRITE && !t->handlers &&
+           dh_shadow_knows(e->known, (uint64_t)(uintptr_t)addr, size, op == DH_OP_WRITE);
+}
+
 /* The hot path: most accesses are invisible. */
 static inline void before(const void *addr, const void *src, size_t size, uint32_t what, uint32_t place, bool around)
 {
@@ -139,10 +148,11 @@ static inline void before(const void *addr, const void *src, size_t size, uint32
         if (++t->invisible_accesses > INVISIBLE_MOST)
             yield_at(t, place);
         dh_spin_loops_passed(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
-        if (e->sees_invisible)
+        if (e->sees_invisible && !is_known(e, t, addr, size, op))
             invisible_access(t, addr, src, size, what, place, around);
     }
-    dh_quarantine_check_access((uintptr_t)addr, size);
+    if (dh_quarantine_may_hold(e->freed, (uintptr_t)addr, size))
+        dh_quarantine_check_access((uintptr_t)addr, size);
 }
 
 void dh_engine_library_access(const void *at, size_t size, bool writes)

@@ -186,6 +186,7 @@ static bool start_step(struct dh_engine *e, struct dh_choice c)
     e->executed = e->actors[c.thread].step;
     e->executing = c.thread;
     e->order_pending = true;
+    dh_hb_check_forget_self(e);
     e->step_finished = false;
     e->tasks[c.thread].alternative = c.alternative;
     e->turns++;

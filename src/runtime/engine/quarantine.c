@@ -24,9 +24,9 @@ struct block {
     uint32_t thread, place;
 };
 
-/* By address; most accesses lie outside of the bounds. */
+/* By address. */
 static struct quarantine {
-    uintptr_t low, high;
+    struct dh_quarantine_filter filter;
     size_t bytes;
     unsigned n;
     struct block blocks[BLOCKS];
@@ -35,15 +35,32 @@ static struct quarantine {
 bool dh_quarantine_init(void)
 {
     quarantine = dh_keep_alloc(sizeof *quarantine);
+    dh_engine->freed = quarantine ? &quarantine->filter : NULL;
     return quarantine;
+}
+
+/* Of a block so long that it has every number all lines are marked. */
+static void mark_lines(const struct block *b, bool freed)
+{
+    enum { WORD = 64 };
+    uintptr_t low = b->low >> DH_QUARANTINE_LINE_SHIFT, end = ((b->high - 1) >> DH_QUARANTINE_LINE_SHIFT) + 1, next;
+    end = end - low < DH_QUARANTINE_LINES ? end : low + DH_QUARANTINE_LINES;
+    for (uintptr_t i = low; i < end; i = next) {
+        next = (i / WORD + 1) * WORD < end ? (i / WORD + 1) * WORD : end;
+        uint64_t *word = &quarantine->filter.lines[i % DH_QUARANTINE_LINES / WORD];
+        uint64_t bits = UINT64_MAX >> (WORD - (next - i)) << i % WORD;
+        *word = freed ? *word | bits : *word & ~bits;
+    }
 }
 
 void dh_quarantine_begin(void)
 {
+    for (unsigned i = 0; i < quarantine->n; i++)
+        mark_lines(&quarantine->blocks[i], false);
     quarantine->n = 0;
     quarantine->bytes = 0;
-    quarantine->low = UINTPTR_MAX;
-    quarantine->high = 0;
+    quarantine->filter.low = UINTPTR_MAX;
+    quarantine->filter.high = 0;
 }
 
 /* After a long beginning there must be room again; what it holds is never freed. */
@@ -83,8 +100,11 @@ static void add_block(uintptr_t low, size_t size, uint32_t place)
         quarantine->blocks[i] = quarantine->blocks[i - 1];
     quarantine->blocks[at] = (struct block){low, low + size, dh_engine_self()->index, place};
     quarantine->bytes += size;
-    quarantine->low = low < quarantine->low ? low : quarantine->low;
-    quarantine->high = low + size > quarantine->high ? low + size : quarantine->high;
+    struct dh_quarantine_filter *f = &quarantine->filter;
+    f->low = low < f->low ? low : f->low;
+    f->high = low + size > f->high ? low + size : f->high;
+    if (size)
+        mark_lines(&quarantine->blocks[at], true);
 }
 
 /* A visible step only at visible places. */
@@ -110,7 +130,7 @@ static void remove_blocks(uintptr_t low, uintptr_t high)
     for (unsigned i = 0; i < quarantine->n; i++)
         if (quarantine->blocks[i].high <= low || quarantine->blocks[i].low >= high)
             quarantine->blocks[to++] = quarantine->blocks[i];
-    quarantine->n = to;
+    quarantine->n = to; /* their lines stay marked */
 }
 
 /* Visible steps if place 0 is visible. Else they are checked for races in few schedules only: there are many bytes. */
@@ -194,7 +214,7 @@ void dh_quarantine_allocated(const void *at, size_t size)
 
 void dh_quarantine_check_access(uintptr_t at, size_t size)
 {
-    if (at >= quarantine->high || at + size <= quarantine->low)
+    if (at >= quarantine->filter.high || at + size <= quarantine->filter.low)
         return;
     unsigned i = position(at);
     if (i < quarantine->n && quarantine->blocks[i].low < at + size)

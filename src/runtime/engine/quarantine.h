@@ -5,6 +5,28 @@
 
 #include "runtime/engine/engine.h"
 
+/* Most accesses lie outside of the bounds, or in lines of 512 bytes of which nothing was freed. */
+enum { DH_QUARANTINE_LINE_SHIFT = 9, DH_QUARANTINE_LINES = 1 << 17 };
+struct dh_quarantine_filter {
+    uintptr_t low, high;
+    uint64_t lines[DH_QUARANTINE_LINES / 64]; /* a bit each, by the lowest bits of their numbers */
+};
+
+static inline bool dh_quarantine_is_line(const struct dh_quarantine_filter *f, uintptr_t at)
+{
+    uintptr_t line = (at >> DH_QUARANTINE_LINE_SHIFT) % DH_QUARANTINE_LINES;
+    return f->lines[line / 64] >> line % 64 & 1;
+}
+
+/* False: no byte of it was freed. */
+static inline bool dh_quarantine_may_hold(const struct dh_quarantine_filter *f, uintptr_t at, size_t size)
+{
+    if (at >= f->high || at + size <= f->low)
+        return false;
+    return size > 1u << DH_QUARANTINE_LINE_SHIFT || dh_quarantine_is_line(f, at) ||
+           dh_quarantine_is_line(f, at + size - 1);
+}
+
 bool dh_quarantine_init(void);
 void dh_quarantine_begin(void);
 /* Schedules begin here, in the middle of a run. */
