@@ -80,6 +80,7 @@ enum dh_engine_flag {
     DH_ENGINE_SYSTEMATIC = 1 << 16,   /* the strategy chooses among the values of a load, not the heuristic */
     DH_ENGINE_INLINE = 1 << 17,   /* loads at adversarial places that are not visible are served, too: not replayed */
     DH_ENGINE_FOR_REAL = 1 << 18, /* kernel threads: files, descriptors and signals are the kernel's, not modelled */
+    DH_ENGINE_IN_TIME = 1 << 19,  /* time passes as it would natively: only when nobody can go on, and in its order */
     DH_ENGINE_FRESH = 1 << 20,    /* each schedule in a fresh process, where what cannot be undone is done for real */
 };
 

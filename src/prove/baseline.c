@@ -66,6 +66,8 @@ static struct dh_engine_job job_of(unsigned number, uint64_t patience_ns)
                                 .target_held = UINT32_MAX,
                                 .flags = DH_ENGINE_NO_RACES | DH_ENGINE_NO_ORDER | DH_ENGINE_COLLECT | DH_ENGINE_OUTPUT,
                                 .look_for = ~(1u << DH_ENGINE_RACE | 1u << DH_ENGINE_UNORDERED)};
+    if (number == 0)
+        job.flags |= DH_ENGINE_IN_TIME;
     if (number >= ALL_VISIBLE)
         job.flags |= DH_ENGINE_ALL_VISIBLE;
     strcpy(job.strategy, number ? "random" : "bounded");

@@ -57,6 +57,7 @@ struct dh_task {
     size_t alternate_size;            /* 0: none */
     long io_args[4];                  /* of the call on descriptors that it waits in, */
     bool (*io_outside)(const struct dh_task *); /* and whether somebody outside could end that wait; NULL: no */
+    uint64_t (*io_due)(const struct dh_task *); /* when what it waits for comes by itself; NULL: it does not */
     struct dh_description *io_on;               /* that the call blocks at, */
     bool io_held;                               /* kept open for it: the number was closed meanwhile */
     const pthread_mutex_t *robust[8];           /* robust mutexes it holds */
@@ -159,6 +160,7 @@ struct dh_engine {
     struct dh_step first_step; /* main's, at the snapshot */
     struct dh_task first_task;
     uint64_t now_ns;       /* virtual time */
+    bool hurries;          /* nothing can happen but what is far in the future */
     uint64_t random_state; /* of getrandom */
     uint64_t wall_base_ns, mono_base_ns, started_ns;
 

@@ -86,13 +86,23 @@ static bool update_tasks(struct dh_engine *e)
             continue;
         dh_engine_alternatives *alternatives = e->alternatives[i];
         e->asking = &e->tasks[i];
-        uint32_t bits = alternatives ? alternatives(&e->tasks[i]) : 1;
+        uint32_t bits = dh_virtual_time_allows(&e->tasks[i], alternatives ? alternatives(&e->tasks[i]) : 1);
         if (!quiet || e->tasks[i].signal_alternative != DH_NO_SIGNAL)
             bits = dh_signals_alternatives(&e->tasks[i], bits);
         a->enabled = bits & 1;
         a->alternatives = bits ? (uint8_t)(32 - __builtin_clz(bits)) : 0;
         any |= a->alternatives;
     }
+    return any;
+}
+
+/* What is far in the future comes when nothing else can happen. */
+static bool hurry(struct dh_engine *e)
+{
+    dh_timers_hurry();
+    e->hurries = true;
+    bool any = update_tasks(e);
+    e->hurries = false;
     return any;
 }
 
@@ -103,7 +113,10 @@ static bool update_enabled(struct dh_engine *e)
     bool any = update_tasks(e);
     for (uint32_t i = 0; i < e->n_drains; i++)
         any |= e->actors[e->drains_from + i].enabled;
-    return any || (dh_timers_hurry() && update_tasks(e));
+    any = any || hurry(e);
+    if (any && (e->depth < e->undisturbed || e->flags & DH_ENGINE_IN_TIME))
+        dh_virtual_time_keep_order(e);
+    return any;
 }
 
 static bool is_possible(const struct dh_engine *e, struct dh_choice c)

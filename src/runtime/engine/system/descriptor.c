@@ -6,6 +6,7 @@
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/models.h"
 #include "runtime/engine/system/signal.h"
+#include "runtime/engine/system/socket.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/bytes.h"
 
@@ -210,12 +211,24 @@ static struct dh_transfer transfer_of(long number, const long a[6], struct iovec
     return t;
 }
 
+static bool is_for_sockets(long number)
+{
+    return number == SYS_recvfrom || number == SYS_recvmsg || number == SYS_sendto || number == SYS_sendmsg;
+}
+
+static bool is_wrong_kind(long number, long fd)
+{
+    return is_for_sockets(number) && !dh_description_of(fd)->ops->outside && !dh_socket_is(fd);
+}
+
 long dh_descriptor_read(long number, const long a[6])
 {
     struct iovec piece;
     struct msghdr message;
     if (!dh_description_of(a[0]))
         return dh_files_read(number, a);
+    if (is_wrong_kind(number, a[0]))
+        return -ENOTSOCK;
     dh_outside_before_input(dh_description_of(a[0]));
     struct dh_transfer t = transfer_of(number, a, &piece, &message);
     if (!t.size && !t.message)
@@ -234,6 +247,8 @@ long dh_descriptor_write(long number, const long a[6])
     struct msghdr message;
     if (!dh_description_of(a[0]))
         return dh_files_write(number, a);
+    if (is_wrong_kind(number, a[0]))
+        return -ENOTSOCK;
     struct dh_transfer t = transfer_of(number, a, &piece, &message);
     struct dh_description *d = dh_description_of(a[0]);
     dh_outside_before_output(d);

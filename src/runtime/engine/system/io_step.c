@@ -23,6 +23,7 @@ bool dh_io_step(const struct dh_io *io)
     s.site = dh_engine_call_place();
     dh_engine->alternatives[t->index] = io->alternatives;
     t->io_outside = io->outside;
+    t->io_due = io->due;
     t->io_on = io->on;
     t->interrupts = !io->alternatives ? DH_GOES_ON : io->never_restarts ? DH_ENDS : DH_RESTARTS;
     uint32_t alternative = dh_engine_park(&s);

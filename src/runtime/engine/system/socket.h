@@ -6,6 +6,7 @@
 
 #include "runtime/engine/system/description.h"
 
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <sys/un.h>
 
@@ -14,6 +15,7 @@ union dh_socket_name {
     struct sockaddr_in four;
     struct sockaddr_in6 six;
     struct sockaddr_un path;
+    struct sockaddr_nl netlink;
 };
 
 struct dh_socket_address {
@@ -21,6 +23,8 @@ struct dh_socket_address {
     socklen_t size; /* 0: none */
 };
 
+/* Is it the number of one? */
+bool dh_socket_is(long fd);
 long dh_socket_make(long number, const long a[6]);
 long dh_socket_pair(long number, const long a[6]);
 long dh_socket_bind(long number, const long a[6]);

@@ -2,6 +2,7 @@
 #include "runtime/engine/system/children.h"
 #include "runtime/engine/system/descriptor.h"
 #include "runtime/engine/system/io_step.h"
+#include "runtime/engine/system/netlink.h"
 #include "runtime/engine/system/socket_internal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/raw_syscall.h"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <poll.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 
 /* Before each datagram in the queue. */
@@ -32,7 +34,7 @@ static int take_error(struct dh_socket *s)
 
 static bool is_at_end(const struct dh_socket *s)
 {
-    return s->no_reading || s->peer_closed;
+    return s->no_reading || s->refused || (s->peer_closed && s->type != SOCK_DGRAM);
 }
 
 /* ---- receiving ---- */
@@ -49,11 +51,19 @@ static void tell_sender(const struct dh_transfer *t, const struct dh_socket_addr
         t->message->msg_namelen = 0;
 }
 
+static const struct dh_socket_address nobody;
+
+/* What a receiver is told of who sent it: an unnamed Unix socket has no address. */
+static struct dh_socket_address sender(const struct dh_socket *s)
+{
+    return s && (s->own.size > offsetof(struct sockaddr_un, sun_path) || s->domain != AF_UNIX) ? s->own : nobody;
+}
+
 static long receive_bytes(struct dh_socket *s, const struct dh_transfer *t)
 {
-    static const struct dh_socket_address nobody;
     size_t left = t->size - t->done, n = s->in.n < left ? s->in.n : left;
-    tell_sender(t, &nobody);
+    struct dh_socket_address from = s->domain != AF_UNIX ? nobody : s->peer ? sender(s->peer) : s->other;
+    tell_sender(t, &from);
     dh_byte_queue_peek(&s->in, 0, t, t->done, n);
     if (!(t->flags & MSG_PEEK)) {
         dh_byte_queue_drop(&s->in, n);
@@ -85,15 +95,21 @@ static long receive(struct dh_description *d, const struct dh_transfer *t)
         return -EINVAL;
     if (s->from_child && (s->in.n || is_at_end(s)))
         dh_io_acquire(dh_children());
+    if (s->error && !dh_socket_is_stream(s))
+        return -take_error(s);
     if (s->in.n)
         return dh_socket_is_stream(s) ? receive_bytes(s, t) : receive_datagram(s, t);
+    bool never = s->type != SOCK_DGRAM && !s->connected && !s->peer_closed;
     if (s->error)
         return -take_error(s);
-    if (is_at_end(s))
+    if (never && s->domain == AF_UNIX)
+        return s->type == SOCK_STREAM ? -EINVAL : -ENOTCONN;
+    bool waits = !(d->flags & O_NONBLOCK) && !(t->flags & MSG_DONTWAIT);
+    if (is_at_end(s) && (s->type != SOCK_DGRAM || waits)) {
+        tell_sender(t, &nobody);
         return 0;
-    if (s->type != SOCK_DGRAM && !s->connected)
-        return s->domain == AF_UNIX && s->type == SOCK_STREAM ? -EINVAL : -ENOTCONN;
-    return -EAGAIN;
+    }
+    return never ? -ENOTCONN : -EAGAIN;
 }
 
 /* ---- sending ---- */
@@ -115,8 +131,11 @@ static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
 {
     struct dh_socket *to = s->peer;
     size_t left = t->size - t->done;
+    bool names = t->message && t->message->msg_name && s->domain == AF_UNIX;
+    if (names)
+        return s->connected || s->peer_closed ? -EISCONN : -EOPNOTSUPP;
     if (!s->connected && !s->peer_closed)
-        return -ENOTCONN;
+        return s->domain == AF_UNIX ? -ENOTCONN : -EPIPE;
     if (!to || s->no_writing)
         return -EPIPE;
     if (!has_room(to, left))
@@ -144,24 +163,46 @@ static struct dh_socket *receiver_of(const struct dh_socket *s, const struct dh_
     return dh_socket_find(s->type, false, &to);
 }
 
-static long nobody_receives(const struct dh_socket *s, const struct dh_transfer *t)
+/* A Unix socket that sends datagrams notices that the other end is gone, and loses what came from there. */
+static long disconnected(struct dh_socket *s)
 {
-    bool names = t->message && t->message->msg_name;
-    if (s->peer_closed)
-        return s->type == SOCK_SEQPACKET ? -EPIPE : -ECONNREFUSED;
+    dh_byte_queue_release(&s->in);
+    s->peer_closed = s->connected = false;
+    return -ECONNREFUSED;
+}
+
+static long nobody_receives(struct dh_socket *s, const struct dh_transfer *t)
+{
+    bool names = t->message && t->message->msg_name && s->type == SOCK_DGRAM;
+    if (s->peer_closed && !names)
+        return s->type == SOCK_SEQPACKET ? -EPIPE : disconnected(s);
     if (!names && !s->connected)
-        return s->type == SOCK_SEQPACKET ? -ENOTCONN : -EDESTADDRREQ;
+        return s->domain == AF_UNIX ? -ENOTCONN : -EDESTADDRREQ;
     return s->domain == AF_UNIX ? -ECONNREFUSED : (long)t->size; /* lost on its way */
+}
+
+static bool names_nobody(const struct dh_transfer *t)
+{
+    const struct sockaddr *to = t->message ? t->message->msg_name : NULL;
+    return to && to->sa_family == AF_UNIX && t->message->msg_namelen <= offsetof(struct sockaddr_un, sun_path);
 }
 
 static long send_datagram(struct dh_socket *s, const struct dh_transfer *t)
 {
-    struct header h = {(uint32_t)t->size, s->own};
+    if (names_nobody(t) && s->type == SOCK_DGRAM)
+        return -EINVAL;
+    if (s->type == SOCK_SEQPACKET && !s->connected && !s->peer_closed)
+        return -ENOTCONN;
+    if (!s->named && s->domain != AF_UNIX)
+        dh_socket_give_name(s, &s->own);
+    struct header h = {(uint32_t)t->size, sender(s)};
     struct dh_socket *to = receiver_of(s, t);
-    if (s->no_writing)
-        return -EPIPE;
     if (!to)
         return nobody_receives(s, t);
+    if (s->no_writing || (to->no_reading && s->domain == AF_UNIX))
+        return -EPIPE;
+    if (s->type == SOCK_DGRAM && !dh_socket_hears(to, s))
+        return s->domain == AF_UNIX ? -EPERM : (long)t->size;
     if (t->size + sizeof h > to->capacity)
         return -EMSGSIZE;
     if (!has_room(to, t->size))
@@ -172,12 +213,23 @@ static long send_datagram(struct dh_socket *s, const struct dh_transfer *t)
     return (long)t->size;
 }
 
+void dh_socket_put_datagram(struct dh_socket *to, const struct dh_socket_address *from, const void *bytes, size_t n)
+{
+    struct header h = {(uint32_t)n, *from};
+    dh_byte_queue_put_raw(&to->in, &h, sizeof h);
+    dh_byte_queue_put_raw(&to->in, bytes, n);
+    dh_socket_input(to);
+}
+
 static long transmit(struct dh_description *d, const struct dh_transfer *t)
 {
     struct dh_socket *s = socket_of(d);
     refuse_rights(t);
-    if (s->error)
+    bool is_over = s->domain == AF_UNIX && s->type == SOCK_STREAM && (s->peer_closed || s->no_writing);
+    if (s->error && !is_over)
         return -take_error(s);
+    if (s->domain == AF_NETLINK)
+        return dh_netlink_ask(s, t);
     return dh_socket_is_stream(s) ? send_bytes(s, t) : send_datagram(s, t);
 }
 
@@ -194,8 +246,8 @@ static uint32_t poll_socket(const struct dh_description *d, size_t size)
     if (s->type == SOCK_DGRAM ? !s->peer || has_room(s->peer, size)
                               : s->error || s->peer_closed || (s->peer && has_room(s->peer, size)))
         events |= POLLOUT | POLLWRNORM;
-    bool hung = s->type != SOCK_DGRAM && (s->peer_closed || (s->no_reading && s->no_writing));
-    bool never = s->type != SOCK_DGRAM && !s->connected && !s->connecting;
+    bool hung = (s->type != SOCK_DGRAM && s->peer_closed) || (s->no_reading && s->no_writing);
+    bool never = s->type != SOCK_DGRAM && !s->connected;
     return events | (hung || never ? POLLHUP : 0) | (never ? POLLOUT : 0);
 }
 
@@ -280,15 +332,30 @@ void dh_socket_drop(struct dh_socket *s, size_t n)
     dh_socket_output(s->peer);
 }
 
+/* Of datagrams that of the first, of packets of a connection all. */
+static int unread(const struct dh_socket *s)
+{
+    struct header h = {.size = 0};
+    int n = 0;
+    if (dh_socket_is_stream(s))
+        return (int)s->in.n;
+    for (size_t at = 0; at < s->in.n; at += sizeof h + h.size) {
+        dh_byte_queue_peek_raw(&s->in, at, &h, sizeof h);
+        n += (int)h.size;
+        if (s->type == SOCK_DGRAM)
+            break;
+    }
+    return n;
+}
+
 static long control(struct dh_description *d, unsigned long request, long argument)
 {
     const struct dh_socket *s = socket_of(d);
-    struct header h = {.size = 0};
     if (request != FIONREAD && request != SIOCOUTQ)
-        return request < 2048 ? -EINVAL : -ENOTTY;
-    if (!dh_socket_is_stream(s) && s->in.n)
-        dh_byte_queue_peek_raw(&s->in, 0, &h, sizeof h);
-    *(int *)argument = request == SIOCOUTQ ? 0 : dh_socket_is_stream(s) ? (int)s->in.n : (int)h.size;
+        return request < 2048 ? -EINVAL : dh_netlink_ask_interface(request, argument);
+    if (s->listens)
+        return -EINVAL;
+    *(int *)argument = request == SIOCOUTQ ? 0 : unread(s);
     return 0;
 }
 

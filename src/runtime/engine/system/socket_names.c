@@ -58,6 +58,39 @@ void dh_socket_tell_address(const struct dh_socket_address *from, void *to, sock
     *size = from->size;
 }
 
+static bool is_any(const struct dh_socket_address *a)
+{
+    const uint32_t *six = a->at.six.sin6_addr.s6_addr32;
+    if (a->at.any.sa_family == AF_INET)
+        return !a->at.four.sin_addr.s_addr;
+    return a->at.any.sa_family == AF_INET6 && !(six[0] | six[1] | six[2] | six[3]);
+}
+
+static struct dh_socket_address mapped(const struct dh_socket_address *a)
+{
+    struct dh_socket_address six = {.at.six = {.sin6_family = AF_INET6, .sin6_port = a->at.four.sin_port},
+                                    .size = sizeof six.at.six};
+    unsigned char *to = six.at.six.sin6_addr.s6_addr;
+    to[10] = to[11] = 0xff;
+    dh_bytes_copy(to + 12, &a->at.four.sin_addr, sizeof a->at.four.sin_addr);
+    return six;
+}
+
+struct dh_socket_address dh_socket_seen(int domain, const struct dh_socket_address *a)
+{
+    struct dh_socket_address seen = *a;
+    if (is_any(a) && a->at.any.sa_family == AF_INET)
+        seen.at.four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (is_any(a) && a->at.any.sa_family == AF_INET6)
+        seen.at.six.sin6_addr.s6_addr[15] = 1;
+    return domain == AF_INET6 && a->at.any.sa_family == AF_INET ? mapped(&seen) : seen;
+}
+
+bool dh_socket_hears(const struct dh_socket *s, const struct dh_socket *from)
+{
+    return !s->connected || (s->peer ? s->peer == from : is_same(&s->other, &from->own));
+}
+
 bool dh_socket_is_local(const struct dh_socket_address *to)
 {
     if (to->at.any.sa_family == AF_UNIX)
@@ -115,7 +148,7 @@ static void choose_port(const struct dh_socket *s, struct dh_socket_address *nam
 long dh_socket_give_name(struct dh_socket *s, const struct dh_socket_address *name)
 {
     struct dh_socket_address own = *name;
-    if (s->named)
+    if (s->named || (s->connected && s->domain != AF_UNIX))
         return -EINVAL;
     if (own.at.any.sa_family != s->domain)
         return own.at.any.sa_family == AF_UNSPEC ? -EINVAL : -EAFNOSUPPORT;

@@ -74,6 +74,64 @@ void dh_virtual_time_advance(uint64_t until)
         dh_timers_advance(dh_engine->now_ns);
 }
 
+/* ---- when waits end by themselves ---- */
+
+static bool ends_by_time(const struct dh_step *s)
+{
+    return s->kind == DH_STEP_SLEEP || s->flags & DH_STEP_TIMED;
+}
+
+uint64_t dh_virtual_time_wakes(const struct dh_task *t)
+{
+    const struct dh_step *s = dh_task_step(t);
+    if (!ends_by_time(s))
+        return UINT64_MAX;
+    uint64_t due = s->kind == DH_STEP_IO && t->io_due ? t->io_due(t) : UINT64_MAX;
+    return due < t->deadline ? due : t->deadline;
+}
+
+/* The alternative of the step that is the end of its time. */
+static uint32_t end_of_time(const struct dh_step *s)
+{
+    return s->kind == DH_STEP_SLEEP ? 1 : 2;
+}
+
+uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives)
+{
+    const struct dh_step *s = dh_task_step(t);
+    if (!ends_by_time(s) || !(alternatives & end_of_time(s)) || dh_engine->hurries)
+        return alternatives;
+    uint64_t wakes = dh_virtual_time_wakes(t);
+    bool is_far = wakes > dh_engine->now_ns && wakes - dh_engine->now_ns > DH_FAR_NS;
+    return is_far ? alternatives & ~end_of_time(s) : alternatives;
+}
+
+/* Can it only go on because time passes? */
+static bool waits_for_time(const struct dh_engine *e, uint32_t i)
+{
+    const struct dh_actor *a = &e->actors[i];
+    if (a->ended || !a->alternatives || !ends_by_time(&a->step) || dh_virtual_time_wakes(&e->tasks[i]) <= e->now_ns)
+        return false;
+    if (e->tasks[i].signal_alternative != DH_NO_SIGNAL)
+        return false;
+    return a->step.kind == DH_STEP_SLEEP || !a->enabled;
+}
+
+void dh_virtual_time_keep_order(struct dh_engine *e)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < e->n_tasks; i++) {
+        uint64_t wakes = waits_for_time(e, i) ? dh_virtual_time_wakes(&e->tasks[i]) : UINT64_MAX;
+        bool is_ready = wakes == UINT64_MAX && !e->actors[i].ended && e->actors[i].enabled && !e->actors[i].yields;
+        if (is_ready)
+            first = 0;
+        first = wakes < first ? wakes : first;
+    }
+    for (uint32_t i = 0; i < e->n_tasks; i++)
+        if (waits_for_time(e, i) && dh_virtual_time_wakes(&e->tasks[i]) > first)
+            e->actors[i].enabled = e->actors[i].alternatives = 0;
+}
+
 /* ---- clocks and sleeping ---- */
 
 enum { TICK = 10000 }; /* nanoseconds per reading: a loop that polls the clock ends */
@@ -175,6 +233,7 @@ long dh_time_call_usage(long number, const long a[6])
 static int sleep_until(uint64_t deadline)
 {
     dh_task_cancel_point();
+    dh_engine_self()->deadline = deadline;
     if (dh_signals_park_at(DH_STEP_SLEEP, 0, NULL, NULL, NULL, DH_ENDS) == DH_INTERRUPTED)
         return EINTR;
     dh_virtual_time_advance(deadline);

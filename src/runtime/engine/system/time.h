@@ -18,6 +18,15 @@ void dh_virtual_time_at_snapshot(void);
 uint64_t dh_virtual_time_of(clockid_t clock, const struct timespec *until);
 /* To at least this time. */
 void dh_virtual_time_advance(uint64_t until);
+/* So far ahead that nothing ends by time as long as anything else can happen. */
+#define DH_FAR_NS (60 * 1000000000ull)
+/* When the parked task goes on by itself: its sleep, its wait or what it waits for ends; UINT64_MAX: it does not. */
+uint64_t dh_virtual_time_wakes(const struct dh_task *t);
+/* Of these alternatives of the task those that virtual time allows now. */
+uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives);
+/* Where time passes as it would natively: tasks wait for their time while others can go on, and the first to be awake
+ * goes on first. */
+void dh_virtual_time_keep_order(struct dh_engine *e);
 /* System calls that tell the time: clock_gettime, gettimeofday, time, getrusage. */
 long dh_time_call_clock(long number, const long a[6]);
 long dh_time_call_day(long number, const long a[6]);

@@ -18,7 +18,6 @@ enum {
     SPACING = 32,           /* steps between two expirations of a periodic one */
     IDLE_MOST = 256,        /* expirations in a schedule because nothing else could happen */
     GRACE_SECONDS = 10,     /* by which a deadly one is late, since schedules are slow */
-    FAR_SECONDS = 60,       /* so far ahead none expires as long as anything else can happen */
     FIRST_NUMBER = 1 << 20, /* above those of the kernel */
     ANY_TASK = UINT32_MAX,
 };
@@ -157,7 +156,7 @@ static bool may_expire(const struct timer *t)
         return false;
     if (is_deadly(t))
         return timers.hurries && is_anybody_waiting();
-    if (t->expiry > dh_engine->now_ns + FAR_SECONDS * SECOND)
+    if (t->expiry > dh_engine->now_ns + DH_FAR_NS)
         return timers.hurries;
     return timers.hurries || !t->interval || !t->fired || dh_engine->depth - t->fired > SPACING;
 }
