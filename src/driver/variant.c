@@ -10,6 +10,7 @@
 #include "host/resources.h"
 #include "instrument/counters.h"
 #include "instrument/instrument.h"
+#include "instrument/own_allocator.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>
@@ -199,6 +200,8 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
         return false;
     if (is_counting(v, DH_COUNT_CHECKS))
         dh_count_checks(v->module, v->sites);
+    if (v->plan->everywhere & DH_CLASS_ENGINE && is_executable(v))
+        dh_own_allocator_divert(v->module);
     return dh_passes_coverage(v->module, err);
 }
 

@@ -1,12 +1,13 @@
 /* Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatti, ASPLOS 2010): threads have random
  * priorities, the highest goes on; at d - 1 random points the one that would go on drops below all that are left. A bug
  * of depth d is found with a probability of at least 1 / (n k^(d-1)) in each schedule. Ours: k is the longest schedule
- * seen so far; a thread that yields drops below all others. */
+ * seen so far; a thread that yields drops below all others, but in one schedule of a few not at once: who spins for a
+ * limited time and then sleeps is only so seen to sleep too early. */
 #include "search/actors.h"
 #include "search/grow.h"
 #include "search/strategies.h"
 
-enum { DEPTH = 3, DEPTH_MOST = 16, LENGTH_FIRST = 16, TIMEOUT_ONE_IN = 16 };
+enum { DEPTH = 3, DEPTH_MOST = 16, LENGTH_FIRST = 16, TIMEOUT_ONE_IN = 16, PATIENT_ONE_IN = 4, YIELDS_IGNORED = 64 };
 
 /* Priorities: those of threads that yielded, descending; above them those of change points; then initial ones. */
 #define LOWEST ((uint64_t)1 << 30)
@@ -21,6 +22,7 @@ struct pct {
     uint64_t *priority;
     uint32_t priority_room, threads;
     uint64_t low;
+    uint32_t patience; /* yields that change nothing yet */
 };
 
 static void *start(struct dh_search *search)
@@ -43,6 +45,7 @@ static bool begin(void *self)
         p->at[i] = dh_rng_below(&p->rng, p->length);
     p->threads = 0;
     p->low = LOWEST;
+    p->patience = dh_rng_below(&p->rng, PATIENT_ONE_IN) ? 0 : YIELDS_IGNORED;
     return !p->search->statistics.no_memory;
 }
 
@@ -52,7 +55,11 @@ static bool know_threads(struct pct *p, const struct dh_decision *now)
         return false;
     for (; p->threads < now->count; p->threads++)
         p->priority[p->threads] = BEGINNING + (dh_rng_next(&p->rng) >> 1);
-    if (now->last < now->count && now->actors[now->last].yields)
+    if (now->last >= now->count || !now->actors[now->last].yields)
+        return true;
+    if (p->patience)
+        p->patience--;
+    else
         p->priority[now->last] = p->low--;
     return true;
 }

@@ -11,6 +11,7 @@
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/task.h"
 #include "runtime/engine/watchdog.h"
+#include "runtime/interpose/alloc.h"
 #include "runtime/interpose/real.h"
 
 #include <errno.h>
@@ -170,7 +171,9 @@ static bool create(struct dh_task *t)
 {
     pthread_t handle;
     bool before = dh_syscalls_allow(true);
+    dh_alloc_inner_begin();
     int result = dh_real.pthread_create(&handle, t->attributes, run, t);
+    dh_alloc_inner_end();
     dh_syscalls_allow(before);
     if (result == 0)
         t->fs = (uintptr_t)handle;

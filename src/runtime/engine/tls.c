@@ -4,6 +4,7 @@
 
 #include "runtime/core/frames.h"
 #include "runtime/engine/primitives/thread_keys.h"
+#include "runtime/interpose/alloc.h"
 #include "runtime/interpose/real.h"
 #include "runtime/platform/bytes.h"
 
@@ -64,7 +65,10 @@ static void init_block(uintptr_t fs)
 
 static uintptr_t allocate_block(void)
 {
-    uint64_t *mine = header_now(), *tcb = tls.allocate(NULL);
+    uint64_t *mine = header_now();
+    dh_alloc_inner_begin();
+    uint64_t *tcb = tls.allocate(NULL);
+    dh_alloc_inner_end();
     if (!tcb)
         return 0;
     tcb[HEADER_SELF] = tcb[2] = (uint64_t)(uintptr_t)tcb;

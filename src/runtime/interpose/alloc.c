@@ -5,40 +5,103 @@
 #include "runtime/engine/quarantine.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/platform/bytes.h"
+#include "runtime/platform/raw_syscall.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 
-/* ---- before the real functions are known ---- */
+/* ---- pools ---- */
 
-/* The dynamic linker, asked for the real ones, may allocate a few bytes. */
-#define POOL 16384
-#define POOL_ALIGNMENT 16
+/* Nothing is used twice. The size lies before each block. */
+struct pool {
+    char *bytes;
+    size_t size, used;
+};
 
-static struct {
-    _Alignas(POOL_ALIGNMENT) char bytes[POOL];
-    size_t used;
-} pool;
+enum { POOL = 16384, INNER_POOL = 64 << 20, POOL_ALIGNMENT = 16 };
+
+/* Before the real functions are known: the dynamic linker, asked for them, may allocate a few bytes. */
+static _Alignas(POOL_ALIGNMENT) char first_bytes[POOL];
+static struct pool first = {first_bytes, POOL, 0};
+/* On the engine's behalf. */
+static struct pool engines;
+static unsigned inner_calls;
+
+static bool is_of(const struct pool *p, const void *at)
+{
+    return (uintptr_t)at - (uintptr_t)p->bytes < p->size;
+}
 
 static bool is_pooled(const void *at)
 {
-    return (const char *)at >= pool.bytes && (const char *)at < pool.bytes + POOL;
+    return is_of(&first, at) || is_of(&engines, at);
 }
 
-/* The size lies before the block; zeroed, and nothing is used twice. */
-static void *pool_take(size_t n)
+/* Zeroed. */
+static void *take_from(struct pool *p, size_t n)
 {
     size_t whole = POOL_ALIGNMENT + ((n + POOL_ALIGNMENT - 1) & ~(size_t)(POOL_ALIGNMENT - 1));
-    if (n > POOL || whole > POOL - pool.used)
+    if (n > p->size || whole > p->size - p->used)
         return NULL;
-    char *at = pool.bytes + pool.used;
-    pool.used += whole;
+    char *at = p->bytes + p->used;
+    p->used += whole;
     *(size_t *)at = n;
     return at + POOL_ALIGNMENT;
+}
+
+static void *pool_take(size_t n)
+{
+    return take_from(&first, n);
 }
 
 static size_t pooled_size(const void *at)
 {
     return *(const size_t *)((const char *)at - POOL_ALIGNMENT);
+}
+
+/* ---- on the engine's behalf ---- */
+
+void dh_alloc_inner_begin(void)
+{
+    if (!engines.size) {
+        void *at = dh_sys_mmap(INNER_POOL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+        if (at != MAP_FAILED)
+            engines = (struct pool){at, INNER_POOL, 0};
+    }
+    inner_calls++;
+}
+
+void dh_alloc_inner_end(void)
+{
+    inner_calls--;
+}
+
+bool __dh_inner_takes(const void *block)
+{
+    return block ? is_of(&engines, block) : inner_calls && engines.used < engines.size / 2;
+}
+
+void *__dh_inner_malloc(size_t n)
+{
+    return take_from(&engines, n);
+}
+
+void *__dh_inner_calloc(size_t n, size_t each)
+{
+    return take_from(&engines, n * each);
+}
+
+void *__dh_inner_realloc(void *old, size_t n)
+{
+    void *at = take_from(&engines, n);
+    if (at && old)
+        dh_bytes_copy(at, old, pooled_size(old) < n ? pooled_size(old) : n);
+    return at;
+}
+
+void __dh_inner_free(void *at)
+{
+    (void)at;
 }
 
 /* ---- the call that counts ---- */
@@ -90,13 +153,16 @@ static const uintptr_t *caller(const uintptr_t *own)
 
 /* ---- new blocks ---- */
 
-/* `early` is for the time when there is no real one. */
-#define NEW_BLOCK(name, parameters, arguments, size, early)                                                            \
+/* `early` is for the time when there is no real one, `inside` on the engine's behalf. */
+#define NEW_BLOCK(name, parameters, arguments, size, early, inside)                                                    \
     static void *dh_interposed_##name parameters                                                                       \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         if (__builtin_expect(!dh_real.name, 0))                                                                        \
             return early;                                                                                              \
+        void *served = __builtin_expect(inner_calls, 0) ? inside : NULL;                                               \
+        if (served)                                                                                                    \
+            return served;                                                                                             \
         void *at = dh_real.name arguments;                                                                             \
         if (at)                                                                                                        \
             dh_memory_allocated(at, size, caller(DH_CALL_SLOT));                                                       \
@@ -106,13 +172,13 @@ static const uintptr_t *caller(const uintptr_t *own)
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
-NEW_BLOCK(malloc, (size_t n), (n), n, pool_take(n))
-NEW_BLOCK(calloc, (size_t n, size_t each), (n, each), n *each, pool_take(n *each))
-NEW_BLOCK(memalign, (size_t alignment, size_t n), (alignment, n), n, NULL)
-NEW_BLOCK(aligned_alloc, (size_t alignment, size_t n), (alignment, n), n, NULL)
-NEW_BLOCK(valloc, (size_t n), (n), n, NULL)
+NEW_BLOCK(malloc, (size_t n), (n), n, pool_take(n), __dh_inner_malloc(n))
+NEW_BLOCK(calloc, (size_t n, size_t each), (n, each), n *each, pool_take(n *each), __dh_inner_calloc(n, each))
+NEW_BLOCK(memalign, (size_t alignment, size_t n), (alignment, n), n, NULL, NULL)
+NEW_BLOCK(aligned_alloc, (size_t alignment, size_t n), (alignment, n), n, NULL, NULL)
+NEW_BLOCK(valloc, (size_t n), (n), n, NULL, NULL)
 /* Whole pages, at least one. */
-NEW_BLOCK(pvalloc, (size_t n), (n), n ? (n + 4095) & ~(size_t)4095 : 4096, NULL)
+NEW_BLOCK(pvalloc, (size_t n), (n), n ? (n + 4095) & ~(size_t)4095 : 4096, NULL, NULL)
 
 static int dh_interposed_posix_memalign(void **out, size_t alignment, size_t n)
 {

@@ -1,5 +1,6 @@
 #include "runtime/engine/system/memory.h"
 
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/file.h"
 #include "runtime/engine/system/file_mappings.h"
@@ -11,7 +12,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-enum { PAGE = DH_ENGINE_PAGE, RESIDENT = 256 };
+enum { PAGE = DH_ENGINE_PAGE, RESIDENT = 256, CHECKED_MOST = 16 << 10 /* bytes */ };
 
 static long *breaks; /* at the snapshot, and now */
 
@@ -135,6 +136,36 @@ static bool each_part(long at, long size, bool (*each)(const struct dh_snapshot_
     return dh_snapshot_each_part((uintptr_t)at, (uintptr_t)(at + round_up(size)), each, argument);
 }
 
+/* ---- steps ---- */
+
+/* Who takes memory away, or the right to it, and who accesses it at the same time: unordered that is a race, and which
+ * comes first is a choice. `flags`: as which kind of access it counts. */
+static void step_on(long at, long size, uint16_t flags)
+{
+    const struct dh_engine *e = dh_engine;
+    uint32_t place = dh_engine_call_place();
+    struct dh_step s = {.kind = flags & DH_STEP_WRITES ? DH_STEP_FREE : DH_STEP_READ,
+                        .flags = flags,
+                        .site = place,
+                        .object = (uint64_t)at,
+                        .size = (uint32_t)(size < CHECKED_MOST ? size : CHECKED_MOST)};
+    if (!e->current || size <= 0)
+        return;
+    if (place && (e->flags & DH_ENGINE_ALL_VISIBLE || (place < e->n_visible && e->visible[place])))
+        dh_engine_park(&s);
+    else
+        dh_hb_check_access(&s);
+}
+
+/* Whoever still writes to what is sealed, or accesses at all what nobody may any more, comes too late. */
+static void step_of_protection(const long a[6])
+{
+    if (!(a[2] & (PROT_READ | PROT_WRITE | PROT_EXEC)))
+        step_on(a[0], a[1], DH_STEP_WRITES);
+    else if (!(a[2] & PROT_WRITE))
+        step_on(a[0], a[1], DH_STEP_READS);
+}
+
 /* ---- calls ---- */
 
 long dh_mappings_map(long number, const long a[6])
@@ -145,6 +176,8 @@ long dh_mappings_map(long number, const long a[6])
         return result;
     if (fixed && (a[0] % PAGE || a[1] <= 0))
         return -EINVAL;
+    if (a[3] & MAP_FIXED)
+        step_on(a[0], a[1], DH_STEP_WRITES);
     if (fixed && !each_part(a[0], a[1], save_part, NULL))
         return dh_syscalls_cannot(number);
     long at = dh_kernel_call(number, a[0], a[1], a[2], a[3], fd, a[5]);
@@ -160,6 +193,7 @@ long dh_mappings_unmap(long number, const long a[6])
 {
     if (a[0] % PAGE || a[1] <= 0)
         return -EINVAL;
+    step_on(a[0], a[1], DH_STEP_WRITES);
     dh_shared_mappings_remove(a[0], round_up(a[1]));
     if (dh_engine->carrier->is_kernel)
         return dh_kernel_call(number, a[0], a[1], 0, 0, 0, 0);
@@ -205,6 +239,7 @@ long dh_mappings_remap(long number, const long a[6])
         return -EINVAL;
     if (!size || a[3] & ~(MREMAP_MAYMOVE | MREMAP_FIXED))
         return dh_syscalls_cannot(number);
+    step_on(a[0], size, DH_STEP_WRITES);
     dh_shared_mappings_remove(a[0], size);
     if (dh_engine->carrier->is_kernel)
         return dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], 0);
@@ -223,6 +258,7 @@ long dh_mappings_remap(long number, const long a[6])
 long dh_mappings_protect(long number, const long a[6])
 {
     struct protection to = {a[2], 0};
+    step_of_protection(a);
     if (dh_engine->carrier->is_kernel || a[0] % PAGE || a[1] <= 0)
         return dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
     each_part(a[0], a[1], protect_part, &to);
@@ -243,6 +279,8 @@ long dh_mappings_advise(long number, const long a[6])
     bool drops = a[2] == MADV_DONTNEED || a[2] == MADV_REMOVE;
     if (a[2] == MADV_FREE && !dh_engine->carrier->is_kernel)
         return 0;
+    if (drops)
+        step_on(a[0], a[1], DH_STEP_WRITES);
     if (drops && !dh_engine->carrier->is_kernel && a[1] > 0)
         each_part(a[0], a[1], drop_part, NULL);
     return dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
