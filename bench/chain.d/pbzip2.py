@@ -13,6 +13,20 @@ WRITTEN = """		safe_mutex_lock(OutMutex);
 			OutBufferPosToWrite = outBufferPos;
 		}
 """
+TAKE = """		safe_mutex_lock(fifo->mut);
+		for (;;)
+		{
+			if (!fifo->empty && (fifo->remove(fileData) == 1))
+			{
+				// block retreived - break the loop and continue further
+				break;
+			}
+			
+			#ifdef PBZIP_DEBUG
+			fprintf (stderr, "consumer: queue EMPTY.\\n");
+			#endif
+			
+			if (fifo->empty && ((syncGetProducerDone() == 1)"""
 
 
 class Pbzip2(Chained):
@@ -23,8 +37,8 @@ class Pbzip2(Chained):
         Plant("producer-done", "lock", "pbzip2.cpp", DONE_SET, "	producerDone = newValue;\n"),
         Plant("next-block", "lock", "pbzip2.cpp", WRITTEN, WRITTEN.replace("		safe_mutex_lock(OutMutex);\n", "", 1)
               .replace("OutBufferPosToWrite = outBufferPos;\n		}\n", "OutBufferPosToWrite = outBufferPos;\n		}\n		safe_mutex_lock(OutMutex);\n")),
-        Plant("last-wake-up", "signal", "pbzip2.cpp", "	syncSetProducerDone(1);\n	safe_mutex_lock(fifo->mut);\n	safe_cond_broadcast(fifo->notEmpty); // just in case\n",
-              "	syncSetProducerDone(1);\n	safe_mutex_lock(fifo->mut);\n	safe_cond_signal(fifo->notEmpty);\n", occurrence=2),
+        Plant("done-before-lock", "check", "pbzip2.cpp", TAKE, TAKE.replace("		safe_mutex_lock", "		int done = syncGetProducerDone();\n		safe_mutex_lock", 1)
+              .replace("syncGetProducerDone() == 1", "done == 1")),
     )
 
     def build(self, b):

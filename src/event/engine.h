@@ -298,7 +298,8 @@ struct dh_engine_job {
     uint32_t start_least;      /* steps of a run that is long; 0: 5,000 */
     uint32_t start_first, start_last; /* as an earlier search with the same visible places found; 0, 0: not known */
     uint64_t start_max_ns;            /* for finding out; 0: no limit. A quarter of all time there is */
-    uint64_t reserved[2];
+    uint64_t start_quantum;           /* that was found with them */
+    uint64_t reserved[1];
 };
 
 /* Where schedules begin when the program's undisturbed run is long: near the end of the beginning that all schedules
@@ -376,7 +377,7 @@ struct dh_engine_progress {
     uint64_t recorded_steps; /* of the undisturbed run, if it was long */
     uint64_t again;          /* the search ended early: with `added` visible it would begin elsewhere */
     uint32_t start_first, start_last;
-    uint64_t reserved[1];
+    uint64_t start_quantum;
 };
 
 struct dh_engine_control {

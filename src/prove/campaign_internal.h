@@ -51,7 +51,8 @@ struct goal_search {
     bool bounded;                           /* within bounds only */
     uint64_t started_at;                    /* latest step at which schedules began that were not begun at the first */
     unsigned again;                         /* phases that began anew */
-    uint32_t start_first, start_last;       /* where they may begin (struct dh_engine_job) */
+    uint32_t start_first, start_last;       /* where they may begin (struct dh_engine_job), */
+    uint64_t start_quantum;                 /* and how the run goes up to there */
 };
 
 /* A search that runs. */

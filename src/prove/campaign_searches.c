@@ -54,7 +54,8 @@ struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_searc
                               .shards = c->terms.n_goals ? 1 : c->terms.o->shards,
                               .start = p->start,
                               .start_first = a->start_first,
-                              .start_last = a->start_last};
+                              .start_last = a->start_last,
+                              .start_quantum = a->start_quantum};
     bool hinted = !c->terms.o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
@@ -230,6 +231,7 @@ static void repeat_phase(const struct search_process *s, const struct dh_engine_
     if (p->recorded_steps || p->again) {
         a->start_first = p->again ? 0 : p->start_first;
         a->start_last = p->again ? 0 : p->start_last;
+        a->start_quantum = p->again ? 0 : p->start_quantum;
     }
     if (p->again && a->again < AGAIN && !a->prefix) {
         a->again++;

@@ -66,6 +66,8 @@ struct dh_task {
     uint64_t cas_before;         /* memory before a compare-exchange */
     uint64_t path_hash;          /* of the invisible accesses since it last parked */
     uint32_t invisible_accesses; /* how many */
+    uint32_t computed;           /* how many times in a row it had many, and did not wait */
+    uint64_t touched;            /* by them lately: a set of addresses */
     uint32_t last_place;         /* of its latest hook */
     uint32_t decision;           /* index in the trace of its latest step */
     union {

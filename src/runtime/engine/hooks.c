@@ -12,7 +12,16 @@
 #include "runtime/engine/quarantine.h"
 #include "runtime/engine/spin_loops.h"
 
-enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xF, WHAT_SIZE_SHIFT = 16, INVISIBLE_MOST = 20000 };
+enum {
+    WHAT_OP = 0xFF,
+    WHAT_ORDER_SHIFT = 8,
+    WHAT_ORDER = 0xF,
+    WHAT_SIZE_SHIFT = 16,
+    INVISIBLE_MOST = 20000, /* accesses, */
+    SAMPLED = 1024,         /* of which the last are looked at: */
+    COMPUTES_LEAST = 32,    /* of 64 bits by address, those of a task that computes, */
+    COMPUTED_MOST = 1024,   /* at most so many times in a row */
+};
 
 static const struct {
     uint8_t kind;
@@ -35,12 +44,25 @@ static inline bool is_visible(const struct dh_engine *e, unsigned op, uint32_t p
            e->flags & DH_ENGINE_ALL_VISIBLE;
 }
 
-/* A task with no visible operation for long may wait for another one in a loop. */
+/* A task with no visible operation for long may wait for another one in a loop, or compute: then it need not give way.
+ * Who computes accesses more than a loop that waits. */
 static void yield_at(struct dh_task *t, uint32_t place)
 {
-    struct dh_step s = {.kind = DH_STEP_YIELD, .site = place, .object = 1};
-    t->invisible_accesses = 0;
+    unsigned touched = 0;
+    for (uint64_t bits = t->touched; bits; bits &= bits - 1)
+        touched++;
+    t->computed = touched >= COMPUTES_LEAST ? t->computed + 1 : 0;
+    bool computes = t->computed && t->computed <= COMPUTED_MOST;
+    struct dh_step s = {.kind = DH_STEP_YIELD, .site = place, .object = 1, .second = computes};
+    t->touched = 0;
     dh_engine_park(&s);
+}
+
+static __attribute__((noinline)) void pass_long(struct dh_task *t, const void *addr, uint32_t place)
+{
+    t->touched |= 1ull << (((uint64_t)(uintptr_t)addr >> 3) * 0x9e3779b97f4a7c15u >> 58);
+    if (t->invisible_accesses > INVISIBLE_MOST)
+        yield_at(t, place);
 }
 
 static uint64_t value_at(const void *addr, size_t size)
@@ -145,8 +167,8 @@ static inline void before(const void *addr, const void *src, size_t size, uint32
     } else {
         t->last_place = place;
         e->operations++;
-        if (++t->invisible_accesses > INVISIBLE_MOST)
-            yield_at(t, place);
+        if (++t->invisible_accesses > INVISIBLE_MOST - SAMPLED)
+            pass_long(t, addr, place);
         dh_spin_loops_passed(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
         if (e->sees_invisible && !is_known(e, t, addr, size, op))
             invisible_access(t, addr, src, size, what, place, around);

@@ -33,7 +33,7 @@ enum {
     CHANCES = 64,
     HORIZON = 20000, /* steps of a schedule that begins in the middle */
     UNDISTURBED_MOST = 1 << 24,
-    RECORDED_MOST = 2,    /* runs, the second with more visible places */
+    RECORDED_MOST = 3,    /* runs, later ones with more visible places or shorter quanta */
     AFTER_EXTENSION = 64, /* schedules until the search begins anew */
 };
 
@@ -505,7 +505,10 @@ static uint32_t find_start(struct dh_engine *e)
         dh_start_point_hand_over(e);
         in_child(e, record_run);
         dh_start_point_take_over(e);
-        if (i + 1 == RECORDED_MOST || !dh_hb_check_extend_visible())
+        if (i + 1 == RECORDED_MOST)
+            break;
+        bool more = dh_hb_check_extend_visible();
+        if (!dh_start_point_refine(e) && !more)
             break;
     }
     return dh_start_point_choose(e);
@@ -561,7 +564,8 @@ static bool run_to_middle(struct dh_engine *e)
     bool wanted = dh_start_point_is_wanted(e);
     e->prepares = e->vanishes = wanted || e->undisturbed;
     if (wanted) {
-        e->quantum = DH_UNDISTURBED_QUANTUM;
+        uint64_t known = e->control->job.start_quantum;
+        e->quantum = known ? (uint32_t)known : DH_UNDISTURBED_QUANTUM;
         e->undisturbed = dh_start_point_known(e);
         e->undisturbed = e->undisturbed ? e->undisturbed : find_start(e);
     }

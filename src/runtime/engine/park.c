@@ -78,6 +78,7 @@ uint32_t dh_engine_park(const struct dh_step *step)
     if (dh_engine->carrier->is_kernel)
         dh_syscalls_allow(false);
     t->invisible_accesses = 0;
+    t->computed = step->kind == DH_STEP_YIELD ? t->computed : 0;
     t->last_place = step->site;
     if (is_access(step)) {
         a->yields = dh_spin_loops_at_access(t, &a->step);

@@ -54,7 +54,7 @@ void dh_spin_loops_wrote(struct dh_task *t, uintptr_t address)
 bool dh_spin_loops_at_sync(struct dh_task *t, const struct dh_step *s)
 {
     if (s->kind == DH_STEP_YIELD || s->kind == DH_STEP_SLEEP)
-        return true;
+        return !s->second; /* it computes */
     if (!(s->flags & DH_STEP_TRY) && s->kind != DH_STEP_FENCE && s->kind != DH_STEP_UNLOCK)
         forget(t);
     return false;

@@ -4,7 +4,8 @@
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/undisturbed.h"
 
-enum { LONG = 5000, POLLS = 256, MARGIN = 64, NEVER = UINT32_MAX };
+enum { LONG = 5000, POLLS = 256, TURNS = 128, NEVER = UINT32_MAX };
+#define SLOW_NS 10000000ull /* of the processor */
 
 /* Steps of the recorded run, by task: the first and the last at a visible place, and the last of all. */
 struct visits {
@@ -14,6 +15,7 @@ struct visits {
 static struct start_point {
     struct visits visits[DH_ENGINE_TASKS];
     uint32_t tasks, steps, polls;
+    bool is_slow;
     struct { /* from child to parent */
         struct dh_search search;
         void *strategy_self;
@@ -29,10 +31,14 @@ bool dh_start_point_init(void)
     return point;
 }
 
-/* Output that is not thrown away would come twice. */
+/* Output that is not thrown away would come twice. Systematic searches begin at the first step of a run that is only
+ * slow: all its schedules may still be few. */
 bool dh_start_point_is_wanted(const struct dh_engine *e)
 {
     const struct dh_engine_job *job = &e->control->job;
+    bool is_only_slow = job->start_quantum && job->start_quantum < DH_UNDISTURBED_QUANTUM;
+    if (e->strategy->is_systematic && is_only_slow)
+        return false;
     return job->start && job->mode == DH_ENGINE_EXPLORE && !job->model[0] && !e->carrier->is_kernel &&
            !(e->flags & (DH_ENGINE_FORK | DH_ENGINE_OUTPUT)) && !e->undisturbed;
 }
@@ -45,6 +51,8 @@ static uint32_t least(const struct dh_engine *e)
 void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct dh_step *s)
 {
     struct visits *v = &point->visits[task];
+    if (!e->depth)
+        point->tasks = 0;
     for (; point->tasks <= task; point->tasks++)
         point->visits[point->tasks] = (struct visits){NEVER, 0, 0};
     v->end = point->steps = e->depth;
@@ -54,9 +62,26 @@ void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct 
     v->first = v->first == NEVER ? e->depth : v->first;
 }
 
+/* A run may have few steps, and take long between them. */
+static bool is_slow(const struct dh_engine *e)
+{
+    return !e->strategy->is_systematic && dh_clock_process_cpu_ns() >= SLOW_NS;
+}
+
 bool dh_start_point_is_long(const struct dh_engine *e)
 {
-    return e->depth >= least(e);
+    point->is_slow = is_slow(e);
+    return e->depth >= least(e) || point->is_slow;
+}
+
+/* Of a run of few steps quanta must be shorter, or it would be over after some turns. */
+bool dh_start_point_refine(struct dh_engine *e)
+{
+    uint32_t quantum = point->steps / TURNS;
+    if (!point->is_slow || point->steps >= least(e) || e->quantum != DH_UNDISTURBED_QUANTUM)
+        return false;
+    e->quantum = quantum ? quantum : 1;
+    return true;
 }
 
 bool dh_start_point_is_late(const struct dh_engine *e)
@@ -101,10 +126,10 @@ static struct span span_of(bool visible)
 }
 
 /* So early that the others are before their visits, too: each is at most its quantum ahead. */
-static uint32_t before(uint32_t step, uint32_t tasks)
+static uint32_t before(const struct dh_engine *e, uint32_t step, uint32_t tasks)
 {
-    uint32_t margin = MARGIN + DH_UNDISTURBED_QUANTUM * tasks;
-    return step > margin ? step - margin : 0;
+    uint32_t margin = e->quantum * (tasks + 1);
+    return step > margin ? step - margin : point->is_slow;
 }
 
 static uint32_t step_of(const struct dh_engine_job *job, uint32_t first, uint32_t last)
@@ -120,13 +145,14 @@ uint32_t dh_start_point_choose(const struct dh_engine *e)
 {
     const struct dh_engine_job *job = &e->control->job;
     struct span s = span_of(true);
-    if (point->steps < least(e))
+    if (point->steps < least(e) && !point->is_slow)
         return 0;
     e->control->progress.recorded_steps = point->steps;
+    e->control->progress.start_quantum = e->quantum;
     if (s.tasks < 2)
         s = span_of(false);
-    e->control->progress.start_last = before(s.last, s.tasks);
-    e->control->progress.start_first = before(s.first, s.tasks);
+    e->control->progress.start_last = before(e, s.last, s.tasks);
+    e->control->progress.start_first = before(e, s.first, s.tasks);
     return step_of(job, e->control->progress.start_first, e->control->progress.start_last);
 }
 

@@ -1,6 +1,6 @@
-/* Where schedules begin. Layer: runtime. When the undisturbed run of the program is long, a child runs it to see where
- * threads come to visible places; the process itself then goes on undisturbed up to shortly before that, and every
- * schedule is a child that begins there. What children learn comes back in lasting memory (keep.c). */
+/* Where schedules begin. Layer: runtime. When the undisturbed run of the program is long (or slow), a child runs it to
+ * see where threads come to visible places; the process itself then goes on undisturbed up to shortly before that, and
+ * every schedule is a child that begins there. What children learn comes back in lasting memory (keep.c). */
 #ifndef DH_RUNTIME_ENGINE_START_POINT_H
 #define DH_RUNTIME_ENGINE_START_POINT_H
 
@@ -12,8 +12,10 @@ bool dh_start_point_init(void);
 bool dh_start_point_is_wanted(const struct dh_engine *e);
 /* In the recorded run, before a step. */
 void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct dh_step *s);
-/* Is the recorded run long already? Only then is it more than a measurement. */
+/* Is the recorded run long already, in steps or in time? Only then is it more than a measurement. */
 bool dh_start_point_is_long(const struct dh_engine *e);
+/* After it: does it have to be recorded with shorter quanta? */
+bool dh_start_point_refine(struct dh_engine *e);
 /* Has it taken enough of the job's time? */
 bool dh_start_point_is_late(const struct dh_engine *e);
 /* The step to begin at if the tool knows of the recorded run; 0: it does not. */
