@@ -11,7 +11,8 @@ class Libuv(Chained):
     plants = (
         Plant("post", "lock", POOL, "  QUEUE_INSERT_TAIL(&wq, q);\n  if (idle_threads > 0)\n    uv_cond_signal(&cond);\n  uv_mutex_unlock(&mutex);",
               "  uv_mutex_unlock(&mutex);\n  QUEUE_INSERT_TAIL(&wq, q);\n  if (idle_threads > 0)\n    uv_cond_signal(&cond);"),
-        Plant("finished-work", "lock", POOL, "    uv_mutex_lock(&w->loop->wq_mutex);\n    w->work = NULL;", "    w->work = NULL;\n    uv_mutex_lock(&w->loop->wq_mutex);"),
+        Plant("finished-work", "lock", POOL, "executing. */\n    QUEUE_INSERT_TAIL(&w->loop->wq, &w->wq);\n    uv_async_send(&w->loop->wq_async);\n    uv_mutex_unlock(&w->loop->wq_mutex);",
+              "executing. */\n    uv_mutex_unlock(&w->loop->wq_mutex);\n    QUEUE_INSERT_TAIL(&w->loop->wq, &w->wq);\n    uv_async_send(&w->loop->wq_async);"),
         Plant("done-queue", "lock", POOL, "  uv_mutex_lock(&loop->wq_mutex);\n  QUEUE_MOVE(&loop->wq, &wq);\n  uv_mutex_unlock(&loop->wq_mutex);",
               "  QUEUE_MOVE(&loop->wq, &wq);"),
         Plant("cancel", "check", POOL, "  uv_mutex_lock(&mutex);\n  uv_mutex_lock(&w->loop->wq_mutex);\n\n  cancelled = !QUEUE_EMPTY(&w->wq) && w->work != NULL;\n",
