@@ -15,8 +15,9 @@
 #define SCAN_PART 6            /* of the budget */
 #define HASTE_PART 60          /* when the variant for runs takes more, the first run is one of the program as it is */
 #define JUDGING_MORE (5000 * MS) /* for the baseline */
-#define SEARCH_GRACE (6000 * MS) /* the last schedule found may still be minimised and replayed */
-#define LAST_GRACE (700 * MS)    /* when all is over: what a stage has is stored */
+#define GRACE_LEAST (2000 * MS)
+#define GRACE_PART 20         /* of the budget */
+#define LAST_GRACE (700 * MS) /* when all is over: what a stage has is stored */
 /* How often in a row a stage may be tried without news. */
 enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2, MOST_FAILURES = 4 };
 
@@ -202,6 +203,12 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* What a stage may take beyond its time: the last schedule found may still be minimised and replayed. */
+static uint64_t grace_of(const struct dh_check *c)
+{
+    return most(c->budget_ns / GRACE_PART, GRACE_LEAST);
+}
+
 /* ---- stages ---- */
 
 struct chain {
@@ -348,7 +355,7 @@ static enum dh_stage_result run_first(struct chain *k)
         .work = dh_check_run,
         .arg = &arg,
         .until_ns = c->only_run ? UINT64_MAX : most(c->began_ns + c->budget_ns / 2, dh_now_ns() + c->budget_ns / 6),
-        .grace_ns = SEARCH_GRACE,
+        .grace_ns = grace_of(c),
         .all_ends_ns = dh_check_ends(c),
         .runs_program = true,
         .is_ours = true};
@@ -384,7 +391,7 @@ static bool run_with_noise(struct chain *k)
                              .work = dh_check_run,
                              .arg = &arg,
                              .until_ns = dh_now_ns() + most,
-                             .grace_ns = SEARCH_GRACE,
+                             .grace_ns = grace_of(c),
                              .all_ends_ns = dh_check_ends(c),
                              .runs_program = true};
     struct dh_stage_end end;
@@ -437,7 +444,7 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *
                              .work = work,
                              .arg = &arg,
                              .until_ns = least(now + time + more, dh_check_ends(c) + 500 * MS),
-                             .grace_ns = SEARCH_GRACE,
+                             .grace_ns = grace_of(c),
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     bool news = go(k, PROVE, &stage, &end);
@@ -518,7 +525,7 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
                              .work = dh_check_classify,
                              .arg = &arg,
                              .until_ns = dh_now_ns() + time + 1000 * MS,
-                             .grace_ns = SEARCH_GRACE,
+                             .grace_ns = grace_of(c),
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     go(k, CLASSIFY, &stage, &end);

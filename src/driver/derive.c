@@ -125,8 +125,6 @@ static bool read_front(const struct deriving *d, struct dh_variant *v, struct dh
     bool ok = dh_file_exists(tables) && dh_file_read(modules, &module, &ignored) &&
               dh_file_read(tables, places, &ignored) &&
               (v->module = dh_parse_bitcode(dh_context_new(), "kept module", module.at, module.n, &ignored));
-    if (ok)
-        LLVMSetIsNewDbgInfoFormat(v->module, 0);
     dh_bytes_release(&module);
     dh_err_release(&ignored);
     free(modules);

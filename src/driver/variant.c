@@ -25,7 +25,7 @@
 enum { MOST_PARTS = 32, OBJECT_PER_BITCODE = 4 };
 /* LARGE: instructions before hooks are placed; above, the front half of deriving takes seconds. PART: of a part that is
  * kept by itself. */
-enum { LARGE = 60000, PART = 60000 };
+enum { LARGE = 60000, PART = 120000 };
 /* Hooks of a function. */
 enum { MOST_INLINED = 100 };
 
@@ -349,6 +349,8 @@ bool dh_variant_generate(struct dh_variant *v, struct dh_argv *objects, struct d
     struct dh_partition p;
     struct generation all = {.ok = true};
     unsigned at_once = processors();
+    /* Else every pass of every part would convert all of the program, and back. */
+    LLVMSetIsNewDbgInfoFormat(v->module, 1);
     dh_partition_split(&p, v->module, at_once, v->is_large ? MOST_PARTS : at_once, PART);
     for (all.n = 0; all.n < p.n; all.n++) {
         struct generating *g = &all.parts[all.n];

@@ -5,6 +5,8 @@
 #include "finding/store.h"
 #include "heal/all_sites.h"
 #include "heal/means.h"
+#include "heal/safety.h"
+#include "host/notice.h"
 #include "host/process.h"
 
 #include <jansson.h>
@@ -196,6 +198,8 @@ static bool try_policy(struct dh_healing *h, bool hasty, struct dh_heal_outcome 
                                   .argv = h->job->argv,
                                   .findings = o->guarded.at,
                                   .n = o->guarded.n,
+                                  .known = (const struct dh_finding *const *)h->findings.at,
+                                  .n_known = h->findings.n,
                                   .complete = !h->others && o->guarded.n == h->findings.n,
                                   .hasty = hasty,
                                   .progress = h->job->progress};
@@ -310,6 +314,30 @@ static bool draft_sections(struct dh_healing *h, const char *file, struct dh_err
 
 /* ---- the job ---- */
 
+/* What is only suspected must not keep from healing what was seen. False: there is nothing else, or it was asked for.
+ */
+static bool leave_suspicions(struct dh_healing *h)
+{
+    size_t kept = 0, n = h->findings.n;
+    for (size_t i = 0; i < n; i++)
+        kept += h->findings.at[i]->level != DH_LEVEL_SUSPECTED;
+    if (!kept || kept == n || h->job->n_ids)
+        return false;
+    kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (h->findings.at[i]->level != DH_LEVEL_SUSPECTED)
+            h->findings.at[kept++] = h->findings.at[i];
+        else {
+            dh_finding_release(h->findings.at[i]);
+            free(h->findings.at[i]);
+        }
+    h->findings.n = kept;
+    dh_notice(
+        "heal: %zu findings that are only suspected are left out: they would be too many sections; name them by id",
+        n - kept);
+    return true;
+}
+
 bool dh_healing_open(struct dh_healing *h, const struct dh_heal_job *job, struct dh_err *err)
 {
     *h = (struct dh_healing){.job = job};
@@ -324,6 +352,11 @@ bool dh_healing_draft(struct dh_healing *h, struct dh_err *err)
     if (!read_findings(h, err))
         return false;
     dh_draft_make(&h->draft, (const struct dh_finding *const *)h->findings.at, h->findings.n, &h->late);
+    if (h->draft.sections.n > DH_HEAL_SECTIONS && leave_suspicions(h)) {
+        dh_draft_release(&h->draft);
+        dh_draft_init(&h->draft, &h->sites, h->has_scopes ? &h->scopes : NULL);
+        dh_draft_make(&h->draft, (const struct dh_finding *const *)h->findings.at, h->findings.n, &h->late);
+    }
     return true;
 }
 

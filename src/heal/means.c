@@ -37,8 +37,18 @@ static bool joins(struct dh_draft *d, size_t group, const char *name)
     return true;
 }
 
+static bool part_spanning(struct dh_draft *d, size_t group, const struct dh_heal_risks *risks)
+{
+    bool parted = false;
+    for (size_t i = 0; i < risks->at.n; i++)
+        if (risks->at.at[i].kind == DH_RISK_SPANS && strcmp(risks->at.at[i].group, d->groups.at[group].name) == 0)
+            parted |= dh_draft_part(d, group, risks->at.at[i].section, risks->at.at[i].text);
+    return parted;
+}
+
 /* One step towards safety; false: there is nothing to change. A cycle is broken when the group is entered before all
- * other locks; where that does not help, and with waits, there can be no lock at all. */
+ * other locks, or when no section goes on behind a critical section of the program; where neither helps, and with
+ * waits, there can be no lock at all. */
 static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_risks *risks, bool must, bool notes)
 {
     const struct dh_draft_group *g = &d->groups.at[group];
@@ -49,10 +59,12 @@ static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_ri
         return false;
     bool parted = false;
     for (size_t i = 0; !cycle && g->means == DH_HEAL_LOCK && i < risks->at.n; i++)
-        if (risks->at.at[i].section[0] && strcmp(risks->at.at[i].group, g->name) == 0)
+        if (risks->at.at[i].kind < DH_RISK_KINDS && risks->at.at[i].section[0] &&
+            strcmp(risks->at.at[i].group, g->name) == 0)
             parted |= dh_draft_part(d, group, risks->at.at[i].section, risks->at.at[i].text);
     for (size_t i = 0; !cycle && g->means == DH_HEAL_ORDER && i < risks->at.n; i++)
-        if (risks->at.at[i].section[0] && strcmp(risks->at.at[i].group, g->name) == 0)
+        if (risks->at.at[i].kind < DH_RISK_KINDS && risks->at.at[i].section[0] &&
+            strcmp(risks->at.at[i].group, g->name) == 0)
             parted |= dh_draft_wait_earlier(d, group, risks->at.at[i].section);
     if (parted)
         return true;
@@ -60,11 +72,13 @@ static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_ri
         if (risks->at.at[i].kind == DH_RISK_NEIGHBOUR && strcmp(risks->at.at[i].group, g->name) == 0 &&
             joins(d, group, risks->at.at[i].text))
             return true;
+    if (cycle && g->is_split && part_spanning(d, group, risks))
+        return true;
     bool hoisted = false;
-    for (size_t i = 0; cycle && i < risks->at.n; i++)
+    for (size_t i = 0; cycle && !g->is_split && i < risks->at.n; i++)
         if (risks->at.at[i].kind == DH_RISK_FUNCTION && strcmp(risks->at.at[i].group, g->name) == 0)
             hoisted |= dh_draft_hoist(d, group, risks->at.at[i].text);
-    if (hoisted)
+    if (hoisted || (cycle && dh_draft_split(d, group)))
         return true;
     if (must || g->means == DH_HEAL_ORDER) {
         if (notes)

@@ -147,6 +147,7 @@ void dh_draft_join(struct dh_draft *d, size_t first, size_t other)
     move_texts(&to->findings, &from->findings);
     move_texts(&to->functions, &from->functions);
     to->of_views |= from->of_views;
+    to->of_steps |= from->of_steps;
     for (size_t i = 0; i < d->sections.n; i++)
         if (d->sections.at[i].group == other)
             d->sections.at[i].group = first;
@@ -402,6 +403,7 @@ static void heal_variable(struct dh_draft *d, const struct dh_finding *f)
     if (f->kind != DH_FINDING_RACE)
         add_spanning(d, group, f);
     d->groups.at[group].of_views |= f->kind == DH_FINDING_VIEW;
+    d->groups.at[group].of_steps |= f->kind != DH_FINDING_RACE;
     for (size_t i = 0; i < f->accesses.n; i++) {
         add_text(&d->groups.at[group].functions, function_of(&f->accesses.at[i]));
         add_pairs(d, group, function_of(&f->accesses.at[i]), f->id);
@@ -810,19 +812,34 @@ void dh_draft_tidy(struct dh_draft *d)
     }
 }
 
+/* Sections are the accesses again. */
+static void begin_anew(struct dh_draft *d, size_t group)
+{
+    for (size_t i = 0; i < d->sections.n; i++)
+        if (d->sections.at[i].group == group)
+            d->sections.at[i].whole = false;
+    remove_sections(d, group);
+    add_writers(d, group, d->groups.at[group].findings.at[0]);
+    add_single(d, group);
+}
+
+bool dh_draft_split(struct dh_draft *d, size_t group)
+{
+    struct dh_draft_group *g = &d->groups.at[group];
+    if (g->is_split || g->of_steps || g->means != DH_HEAL_LOCK)
+        return false;
+    g->is_split = true;
+    begin_anew(d, group);
+    return true;
+}
+
 void dh_draft_weaken(struct dh_draft *d, size_t group, enum dh_heal_means means, const char *why)
 {
     struct dh_draft_group *g = &d->groups.at[group];
     g->means = means;
     free(g->weaker);
     g->weaker = dh_strdup(why);
-    /* Without a lock there is nothing to enter before: sections are the accesses again. */
-    for (size_t i = 0; i < d->sections.n; i++)
-        if (d->sections.at[i].group == group)
-            d->sections.at[i].whole = false;
-    remove_sections(d, group);
-    add_writers(d, group, g->findings.at[0]);
-    add_single(d, group);
+    begin_anew(d, group); /* without a lock there is nothing to enter before */
 }
 
 void dh_draft_drop(struct dh_draft *d, size_t group, const char *why)

@@ -31,6 +31,8 @@ struct dh_draft_group {
     dh_text_vec findings;  /* ids */
     dh_text_vec functions; /* that the findings have accesses in */
     bool of_views;         /* one of them is an inconsistent view */
+    bool of_steps;         /* one of them is no race: steps belong together that the program locks one by one */
+    bool is_split;         /* sections end where the program's own critical sections do */
 };
 
 /* A finding for which nothing can be done. */
@@ -71,6 +73,9 @@ bool dh_draft_wait_earlier(struct dh_draft *d, size_t group, const char *section
 bool dh_draft_part(struct dh_draft *d, size_t group, const char *section, const char *why);
 /* Drops sections inside of a function that is a section as a whole. The last step. */
 void dh_draft_tidy(struct dh_draft *d);
+/* Begins anew, with sections that do not go on behind critical sections of the program. False: they do not already, or
+ * what is healed are steps of which each is one. */
+bool dh_draft_split(struct dh_draft *d, size_t group);
 /* By another means, and why. */
 void dh_draft_weaken(struct dh_draft *d, size_t group, enum dh_heal_means means, const char *why);
 /* Nothing is healed for the group any more. */

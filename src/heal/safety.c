@@ -20,12 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTIONS = 256, LOCKS = 64, GROUPS = 64, NODES = GROUPS + LOCKS, ROUNDS = 64 };
+enum { SECTIONS = DH_HEAL_SECTIONS, LOCKS = 64, GROUPS = 64, NODES = GROUPS + LOCKS, ROUNDS = 64 };
 
 /* Data-flow facts at a point: sections that may be open, locks that may be held. */
 struct held {
     uint64_t sections[SECTIONS / 64], locks;
     uint64_t surely[SECTIONS / 64]; /* sections that are open on every path */
+    uint64_t
+        broken[SECTIONS / 64]; /* sections within which a lock was released that may have been held at their entry */
 };
 
 struct function {
@@ -59,10 +61,11 @@ struct safety {
     char *locks[LOCKS], *places_of[LOCKS];
     unsigned n_locks;
     struct edge edges[NODES][NODES];
-    struct dh_str out;         /* a risk a line: kind, group, section, text, separated by tabs */
-    bool changed, is_fixpoint; /* risks are reported once the facts are complete */
-    bool mixed;                /* objects without bitcode are part of the program */
-    struct dh_names outside;   /* variables that libraries without hooks name */
+    uint64_t entered_under[SECTIONS]; /* locks that may be held where the section is entered */
+    struct dh_str out;                /* a risk a line: kind, group, section, text, separated by tabs */
+    bool changed, is_fixpoint;        /* risks are reported once the facts are complete */
+    bool mixed;                       /* objects without bitcode are part of the program */
+    struct dh_names outside;          /* variables that libraries without hooks name */
 };
 
 /* ---- sets ---- */
@@ -73,6 +76,7 @@ static bool join(struct held *to, const struct held *from)
     for (int i = 0; i < SECTIONS / 64; i++) {
         to->sections[i] |= from->sections[i];
         to->surely[i] &= from->surely[i];
+        to->broken[i] |= from->broken[i];
     }
     to->locks |= from->locks;
     return memcmp(&old, to, sizeof old) != 0;
@@ -166,6 +170,32 @@ static void report(struct safety *s, enum dh_heal_risk_kind kind, uint32_t group
         dh_str_add(&s->out, line);
     free(line);
     free(text);
+}
+
+/* ---- sections that go on behind a critical section of the program ---- */
+
+static void note_entry(struct safety *s, struct held *h, uint32_t section)
+{
+    s->changed |= (h->locks & ~s->entered_under[section]) != 0;
+    s->entered_under[section] |= h->locks;
+    put(h->broken, section, false);
+}
+
+static void release_locks(const struct safety *s, struct held *h, uint64_t locks)
+{
+    h->locks &= ~locks;
+    for (uint32_t i = 0; i < policy(s)->file.n_sections; i++)
+        if (has(h->sections, i) && s->entered_under[i] & locks)
+            put(h->broken, i, true);
+}
+
+/* The program itself lets others in between: what comes behind is another step. */
+static void report_spanning(struct safety *s, const struct held *h)
+{
+    for (uint32_t i = 0; s->is_fixpoint && i < policy(s)->file.n_sections; i++)
+        if (has(h->sections, i) && has(h->broken, i))
+            report(s, DH_RISK_SPANS, policy(s)->group_of[i], policy(s)->file.sections[i].name,
+                   dh_strdup("the program releases a lock in between"));
 }
 
 /* ---- what an instruction does ---- */
@@ -266,6 +296,7 @@ static void step_hook(struct safety *s, const char *name, LLVMValueRef call, str
         enter_group(s, f, h, policy(s)->group_of[section], call);
         put(h->sections, section, true);
         put(h->surely, section, true);
+        note_entry(s, h, section);
     } else if (strcmp(name, "__dh_heal_close") == 0) {
         uint32_t section = number(call, 0);
         put(h->sections, section, false);
@@ -304,7 +335,8 @@ static void call_known(struct safety *s, struct function *f, struct function *ca
 {
     reach_groups(s, f, h, callee->enters);
     s->changed |= join(&callee->entry, h);
-    h->locks = (h->locks & ~callee->releases) | callee->acquires;
+    release_locks(s, h, callee->releases);
+    h->locks |= callee->acquires;
     if (callee->closes)
         memset(h->surely, 0, sizeof h->surely);
     for (int i = 0; i < SECTIONS / 64; i++)
@@ -318,10 +350,12 @@ static bool step_lock(struct safety *s, LLVMValueRef call, struct held *h)
     uint8_t op = lock_of(s, call, &lock);
     if (op == DH_OP_NONE)
         return false;
-    if (op == DH_OP_LOCK || op == DH_OP_RDLOCK)
+    if (op == DH_OP_LOCK || op == DH_OP_RDLOCK) {
         add_edges(s, h, GROUPS + lock, call);
+        report_spanning(s, h);
+    }
     if (op == DH_OP_UNLOCK)
-        h->locks &= ~((uint64_t)1 << lock);
+        release_locks(s, h, (uint64_t)1 << lock);
     else
         h->locks |= (uint64_t)1 << lock;
     return true;

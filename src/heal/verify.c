@@ -26,8 +26,9 @@
 struct verifying {
     const struct dh_heal_verifying *v;
     struct dh_heal_verified *out;
-    char *folder; /* of its stores */
-    char *plan;   /* the engine's, with the policy */
+    char *folder;                                       /* of its stores */
+    char *plan;                                         /* the engine's, with the policy */
+    enum hosted { UNKNOWN, HOSTED, NOT_HOSTED } hosted; /* what the first search has found out for all */
 };
 
 static void fail(struct dh_heal_verified *out, char *why)
@@ -172,6 +173,15 @@ static void blame_failures(const struct dh_heal_verifying *v, struct dh_heal_ver
             blame(&j, v->findings[i]);
 }
 
+/* It is there without the policy as well, and nobody says that it is healed. */
+static bool is_known(const struct dh_heal_verifying *v, const struct dh_finding *f)
+{
+    for (size_t i = 0; i < v->n_known; i++)
+        if (strcmp(v->known[i]->id, f->id) == 0)
+            return true;
+    return false;
+}
+
 static void judge(void *arg, const struct dh_finding *f)
 {
     struct judging *j = arg;
@@ -186,7 +196,7 @@ static void judge(void *arg, const struct dh_finding *f)
         }
     if (is_failure(f))
         blame(j, f);
-    else if (f->kind == DH_FINDING_DEADLOCK)
+    else if (f->kind == DH_FINDING_DEADLOCK && !is_known(j->v, f))
         fail(j->out, dh_format("a deadlock that was not there can be proven: deadheat prove --explore --heal=%s",
                                j->v->policy));
 }
@@ -228,6 +238,7 @@ struct search {
     char *db;
     struct search_result {
         bool searched;
+        enum hosted hosted;
         uint64_t schedules;
         char summary[1000];
     } *result; /* shared with the child */
@@ -304,6 +315,8 @@ static bool search_wrong_ends(struct searching *s, struct dh_campaign_options *o
 static bool is_hosted(struct searching *s, uint64_t budget_ns, struct dh_err *err)
 {
     struct dh_hosting_check h;
+    if (s->of->y->hosted != UNKNOWN)
+        return s->of->y->hosted == HOSTED;
     if (dh_hosting_check(&s->subject, dh_hosting_patience(budget_ns), &h, err) && h.verdict != DH_HOSTING_WRONG)
         return true;
     if (!err->text)
@@ -329,6 +342,7 @@ static bool search_in_child(void *arg, struct dh_err *err)
     struct dh_goals_wanted wanted = {.db = s.of->db, .program = s.subject.program, .build = s.subject.build};
     s.folder = dh_witness_folder(s.of->db);
     bool hosted = is_hosted(&s, o.budget_ns, err);
+    s.of->result->hosted = hosted ? HOSTED : NOT_HOSTED;
     bool ok = !err->text && (s.of->goal != GOALS || dh_goals_read(&s.goals, &wanted, &proven_before, err));
     if (ok && hosted)
         ok = s.of->goal == WRONG_ENDS ? search_wrong_ends(&s, &o, err) : run_campaign(&s, &o, err);
@@ -356,6 +370,9 @@ static bool search(struct verifying *y, enum goal goal, struct dh_err *err)
     s.result = dh_shared_alloc(sizeof *s.result, err);
     bool ok = s.result && (goal != GOALS || set_goals(y->v, s.db, err)) &&
               dh_child_run("searching under the policy", search_in_child, &s, err) && judge_store(s.db, &j, err);
+    if (s.result && !s.result->hosted)
+        s.result->hosted = y->hosted;
+    y->hosted = s.result ? s.result->hosted : UNKNOWN;
     if (ok && goal != WRONG_ENDS) /* which not every program can be searched for */
         take_result(y, s.result);
     if (s.result)

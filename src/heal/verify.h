@@ -14,6 +14,8 @@ struct dh_heal_verifying {
     char **argv;
     const struct dh_finding *const *findings; /* that it heals */
     size_t n;
+    const struct dh_finding *const *known; /* of the program without the policy */
+    size_t n_known;
     bool complete; /* nothing else that does harm is known of the program: whatever fails comes of these */
     bool hasty;    /* what witnesses refute is not searched */
     /* Called by searches now and then, in a child; NULL: it is not shown. */
