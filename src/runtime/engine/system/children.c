@@ -25,7 +25,7 @@ enum {
     DEPTH = 8          /* of processes that wait for their children */
 };
 
-static struct dh_children *table;
+static struct dh_child_table *table;
 
 /* What pthread_atfork calls. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
@@ -324,12 +324,12 @@ void dh_children_signal_taken(void)
         table->at[i].is_known |= table->at[i].is_reported;
 }
 
-struct dh_children *dh_children(void)
+struct dh_child_table *dh_child_table(void)
 {
     return table;
 }
 
-struct dh_child *dh_children_find(long id)
+struct dh_child *dh_child_find(long id)
 {
     for (unsigned i = 0; i < table->n; i++)
         if (table->at[i].id == id && !table->at[i].reaped)
@@ -339,10 +339,10 @@ struct dh_child *dh_children_find(long id)
 
 bool dh_children_kill(long pid, long signal, long *result)
 {
-    if (!dh_children_find(pid))
+    if (!dh_child_find(pid))
         return false;
     dh_io_step_on(table, -1, true);
-    struct dh_child *c = dh_children_find(pid);
+    struct dh_child *c = dh_child_find(pid);
     if (!c) {
         *result = -ESRCH;
         return true;

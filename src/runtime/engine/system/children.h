@@ -12,7 +12,7 @@
 
 enum { DH_CHILDREN = 64 };
 
-struct dh_children {
+struct dh_child_table {
     struct dh_child {
         long pid, id;
         int status;
@@ -28,9 +28,9 @@ struct dh_children {
 
 bool dh_children_init(void);
 /* Of this schedule. */
-struct dh_children *dh_children(void);
+struct dh_child_table *dh_child_table(void);
 /* By its virtual id; NULL: there is none, or it was waited for. */
-struct dh_child *dh_children_find(long id);
+struct dh_child *dh_child_find(long id);
 /* fork, vfork, clone and clone3 of a process: answers in both. In the child, `stack` gets the stack it goes on with, or
  * 0: the same. Threads are refused. */
 long dh_children_fork(long number, const long a[6], long *stack);

@@ -84,7 +84,7 @@ static long receive(struct dh_description *d, const struct dh_transfer *t)
     if (t->flags & MSG_OOB)
         return -EINVAL;
     if (s->from_child && (s->in.n || is_at_end(s)))
-        dh_io_acquire(dh_children());
+        dh_io_acquire(dh_child_table());
     if (s->in.n)
         return dh_socket_is_stream(s) ? receive_bytes(s, t) : receive_datagram(s, t);
     if (s->error)
@@ -108,7 +108,7 @@ static bool has_room(const struct dh_socket *to, size_t size)
 static void refuse_rights(const struct dh_transfer *t)
 {
     if (t->message && t->message->msg_controllen)
-        dh_engine_cannot("descriptors sent over a socket at place %u", dh_engine_self()->last_place);
+        dh_syscalls_never_do("descriptors sent over a socket");
 }
 
 static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
@@ -125,7 +125,7 @@ static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
     dh_byte_queue_put(&to->in, t, t->done, n);
     dh_socket_input(to);
     if (to->bridges) {
-        dh_io_release(dh_children());
+        dh_io_release(dh_child_table());
         dh_children_channel_changed(to);
     }
     return (long)n;
@@ -216,7 +216,7 @@ static void release(struct dh_description *d)
         dh_socket_free(s);
         return;
     }
-    dh_io_release(dh_children());
+    dh_io_release(dh_child_table());
     dh_children_channel_changed(s);
 }
 
