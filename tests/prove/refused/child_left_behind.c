@@ -1,5 +1,5 @@
 /* A child that never ends and that nobody waits for: natively it outlives the program.
- * Refused: the child process child_left_behi did not end within 3 s */
+ * Refused: the child process child_left_behi does not end */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 /* Ends before its threads, since a file is missing.
- * Refused: creates no thread */
+ * No threads: ended without having created a thread */
 #include <pthread.h>
 #include <stdio.h>
 

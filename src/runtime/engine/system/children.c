@@ -19,10 +19,11 @@
 #include <time.h>
 
 enum {
-    FIRST_ID = 100000, /* above what the kernel gives, unless told otherwise */
-    QUIET_LOOKS = 3,   /* that find the child waiting, before it is taken to be */
-    PATIENCE_S = 3,    /* less than what a search may overrun */
-    DEPTH = 8          /* of processes that wait for their children */
+    FIRST_ID = 100000,  /* above what the kernel gives, unless told otherwise */
+    QUIET_LOOKS = 3,    /* that find the child waiting, before it is taken to be */
+    PATIENCE_MS = 3000, /* less than what a search may overrun */
+    SLEEP_MS = 1300,    /* that it may sleep of it, in one piece */
+    DEPTH = 8           /* of processes that wait for their children */
 };
 
 static struct dh_child_table *table;
@@ -163,14 +164,21 @@ static void refuse(const struct dh_child *c)
         if (*at == '\n')
             *at = 0;
     call(SYS_kill, c->pid, SIGKILL, 0, 0);
-    dh_engine_cannot("the child process %s did not end within %d s", name[0] ? name : "?", PATIENCE_S);
+    dh_engine_cannot("the child process %s does not end", name[0] ? name : "?");
+}
+
+static uint64_t milliseconds(void)
+{
+    struct timespec now;
+    call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static void settle(struct dh_child *c)
 {
     unsigned quiet = 0;
-    uint64_t began = 0, now;
-    struct timespec clock, nap = {0, 50000};
+    uint64_t began = milliseconds(), worked = began;
+    struct timespec nap = {0, 50000};
     c->waits_for_signal = false;
     dh_engine->awaits_process = true;
     while (!c->ended) {
@@ -182,10 +190,8 @@ static void settle(struct dh_child *c)
         quiet = !moved && waits_for_us(c) ? quiet + 1 : 0;
         if (quiet >= QUIET_LOOKS)
             break;
-        call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&clock, 0, 0);
-        now = (uint64_t)clock.tv_sec;
-        began = began ? began : now;
-        if (now > began + PATIENCE_S)
+        worked = moved || !sleeps(c->pid) ? milliseconds() : worked;
+        if (milliseconds() > worked + SLEEP_MS || milliseconds() > began + PATIENCE_MS)
             refuse(c);
         call(SYS_nanosleep, (long)&nap, 0, 0, 0);
         nap.tv_nsec = nap.tv_nsec < 2000000 ? nap.tv_nsec * 2 : nap.tv_nsec;

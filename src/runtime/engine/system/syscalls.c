@@ -1,5 +1,6 @@
 #include "runtime/engine/system/syscalls.h"
 
+#include "runtime/core/start.h"
 #include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/primitives/futex.h"
@@ -170,6 +171,13 @@ static long thread_id(long number, const long a[6])
 {
     (void)number, (void)a;
     return dh_engine->current->tid;
+}
+
+/* The same where a schedule is a child of the process that began it. */
+static long process_id(long number, const long a[6])
+{
+    (void)number, (void)a;
+    return dh_process.pid;
 }
 
 /* ---- the table ---- */
