@@ -242,7 +242,7 @@ static long connect_datagram(struct dh_socket *s, const struct dh_socket_address
 {
     bool off = to->at.any.sa_family == AF_UNSPEC;
     if (!off && !dh_socket_is_local(to))
-        return dh_syscalls_cannot(SYS_connect);
+        dh_syscalls_never(SYS_connect);
     if (s->domain == AF_UNIX && !off && !dh_socket_find(s->type, false, to))
         return -ECONNREFUSED;
     name_if_needed(s);
@@ -263,7 +263,7 @@ static long connect_stream(struct dh_socket *s, const struct dh_socket_address *
     if (s->connected)
         return -EISCONN;
     if (!dh_socket_is_local(to))
-        return dh_syscalls_cannot(SYS_connect);
+        dh_syscalls_never(SYS_connect);
     struct dh_socket *listener = dh_socket_find(s->type, true, to);
     if (listener && is_full(listener))
         return -EAGAIN;

@@ -84,7 +84,7 @@ static long receive(struct dh_description *d, const struct dh_transfer *t)
     if (t->flags & MSG_OOB)
         return -EINVAL;
     if (s->from_child && (s->in.n || is_at_end(s)))
-        dh_io_acquire(dh_child_table());
+        dh_io_acquire(dh_forked_table());
     if (s->in.n)
         return dh_socket_is_stream(s) ? receive_bytes(s, t) : receive_datagram(s, t);
     if (s->error)
@@ -125,7 +125,7 @@ static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
     dh_byte_queue_put(&to->in, t, t->done, n);
     dh_socket_input(to);
     if (to->bridges) {
-        dh_io_release(dh_child_table());
+        dh_io_release(dh_forked_table());
         dh_children_channel_changed(to);
     }
     return (long)n;
@@ -140,7 +140,7 @@ static struct dh_socket *receiver_of(const struct dh_socket *s, const struct dh_
     struct dh_socket_address to =
         names ? dh_socket_address_of(t->message->msg_name, t->message->msg_namelen) : s->other;
     if (!dh_socket_is_local(&to))
-        dh_syscalls_cannot(SYS_sendto);
+        dh_syscalls_never(SYS_sendto);
     return dh_socket_find(s->type, false, &to);
 }
 
@@ -216,7 +216,7 @@ static void release(struct dh_description *d)
         dh_socket_free(s);
         return;
     }
-    dh_io_release(dh_child_table());
+    dh_io_release(dh_forked_table());
     dh_children_channel_changed(s);
 }
 
