@@ -101,6 +101,11 @@ static void read_region(struct dh_subject *s, struct dh_engine_control *c, struc
     text[sizeof text - 1] = 0;
     dh_subject_add_libraries(s, c->libraries, c->n_libraries);
     out->state = p->state;
+    if (p->state == DH_ENGINE_SEQUENTIAL && out->in_time && WIFEXITED(out->process) &&
+        !c->job.follow) { /* by _exit, as daemons do */
+        dh_subject_learn_children(s, c);
+        out->state = s->children.at.n ? DH_ENGINE_NO_THREADS : p->state;
+    }
     out->irrevocable = p->state == DH_ENGINE_CANNOT && p->irrevocable;
     if (p->state == DH_ENGINE_NO_THREADS)
         dh_subject_learn_children(s, c);

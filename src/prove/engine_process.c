@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define REGION_NAME "deadheat-engine"
+#define DAEMON_NS 2000000000ull /* that it may take to make its first thread after its parent ended */
 
 struct dh_engine_process {
     struct dh_engine_control *region;
@@ -25,6 +26,7 @@ struct dh_engine_process {
     int file;
     pid_t pid;      /* 0: has ended */
     bool is_reaped; /* of a daemon: its child goes on */
+    uint64_t reaped_ns;
     int status;
 };
 
@@ -228,7 +230,7 @@ static bool followed_lives(const struct dh_engine_process *c)
     for (uint32_t i = 0; i < n && i < DH_ENGINE_RELATIVES; i++)
         if (r->relatives[i].identity == r->job.follow && r->relatives[i].pid)
             return is_relative((pid_t)r->relatives[i].pid);
-    return false;
+    return dh_now_ns() < c->reaped_ns + DAEMON_NS; /* it may not have begun yet */
 }
 
 /* Of a search: then those above it are stopped and wait for nothing. */
@@ -257,10 +259,26 @@ static void kill_now(struct dh_engine_process *c)
     clean_up(c);
 }
 
+/* A process that outlives the first one, a daemon, may still make threads. */
+static bool may_make_threads(const struct dh_engine_process *c)
+{
+    const struct dh_engine_control *r = c->region;
+    uint32_t n = __atomic_load_n(&r->n_relatives, __ATOMIC_ACQUIRE);
+    if (r->job.follow || r->relatives[0].made_threads || dh_now_ns() > c->reaped_ns + DAEMON_NS)
+        return false;
+    for (uint32_t i = 1; i < n && i < DH_ENGINE_RELATIVES; i++)
+        if (r->relatives[i].pid && !r->relatives[i].made_threads && is_relative((pid_t)r->relatives[i].pid))
+            return true;
+    return false;
+}
+
 static bool reap(struct dh_engine_process *c)
 {
-    c->is_reaped = c->is_reaped || waitpid(c->pid, &c->status, WNOHANG) == c->pid;
-    return c->is_reaped && !(follows(c) && followed_lives(c) && !followed_is_done(c));
+    if (!c->is_reaped && waitpid(c->pid, &c->status, WNOHANG) == c->pid) {
+        c->is_reaped = true;
+        c->reaped_ns = dh_now_ns();
+    }
+    return c->is_reaped && !(follows(c) && followed_lives(c) && !followed_is_done(c)) && !may_make_threads(c);
 }
 
 bool dh_engine_process_ended(struct dh_engine_process *c)

@@ -123,8 +123,32 @@ uint32_t dh_subject_access_size(void *subject, uint32_t place)
     return site && !(site->flags & DH_SITE_SIZE_VARIES) ? site->size : 0;
 }
 
+/* " callers A B ..." are addresses of the executable, the runtime's own among them: the first one that is not. */
+static char *explain_callers(struct dh_subject *s, const char *text, const char *list)
+{
+    struct dh_modules *modules = dh_resolver_modules(s->resolver);
+    struct dh_known_module *m = dh_modules_get(modules, s->end_context.variant, s->end_context.build);
+    struct dh_finding_stack stack = {0};
+    char *end, *out = NULL;
+    for (uint64_t address; !out && (address = strtoull(list, &end, 16)); list = end) {
+        dh_known_frames(modules, m, address, &stack);
+        for (size_t i = 0; !out && i < stack.frames.n; i++) {
+            const struct dh_finding_frame *f = &stack.frames.at[i];
+            if (f->function && f->file && f->line && !strstr(f->file, "src/runtime/"))
+                out = dh_format("%.*s%s:%u in %s", (int)(strstr(text, "callers ") - text), text, f->file, f->line,
+                                f->function);
+        }
+        dh_finding_stack_release(&stack);
+        stack = (struct dh_finding_stack){0};
+    }
+    return out ? out : dh_format("%.*s", (int)(strstr(text, " at callers ") - text), text);
+}
+
 char *dh_subject_explain_places(struct dh_subject *s, const char *text)
 {
+    const char *callers = strstr(text, " at callers ");
+    if (callers)
+        return explain_callers(s, text, callers + strlen(" at callers "));
     const char *at = strstr(text, "place ");
     const struct dh_site_table *t;
     char *end;

@@ -16,6 +16,30 @@ void dh_call_stack_set_images(struct dh_engine_found *f)
     dh_engine_libraries_images(&f->images[1]);
 }
 
+/* Is there a call before it? */
+static bool follows_call(uintptr_t at)
+{
+    const unsigned char *code = (const unsigned char *)at;
+    if (code[-5] == 0xE8 || (code[-6] == 0xFF && code[-5] == 0x15))
+        return true;
+    return (code[-2] == 0xFF && (code[-1] & 0x38) == 0x10) || (code[-3] == 0xFF && (code[-2] & 0x38) == 0x10);
+}
+
+extern const char etext[] __attribute__((visibility("hidden")));
+
+unsigned dh_call_stack_scan(uintptr_t sp, uint64_t *out, unsigned most)
+{
+    enum { WORDS = 512 };
+    uintptr_t bias = __ehdr_start.e_type == ET_DYN ? (uintptr_t)&__ehdr_start : 0;
+    unsigned n = 0;
+    for (unsigned i = 0; i < WORDS && n < most; i++) {
+        uintptr_t word = dh_access_value_read(sp + i * sizeof word, sizeof word);
+        if (word > (uintptr_t)&__ehdr_start + DH_ENGINE_PAGE && word < (uintptr_t)etext && follows_call(word))
+            out[n++] = word - bias;
+    }
+    return n;
+}
+
 /* Thread-local storage has one layout, relative to the thread pointer. */
 static const struct dh_thread_state *state_of(const struct dh_task *t)
 {

@@ -98,6 +98,7 @@ struct dh_task {
         bool waited;       /* the engine gave it time to return */
     } call;
     void *refused[5];              /* where a call that is refused is made for real */
+    uintptr_t call_sp;             /* stack pointer at its latest system call */
     __pthread_unwind_buf_t unwind; /* target of pthread_exit and cancellation */
 };
 
@@ -239,6 +240,9 @@ __attribute__((noreturn)) void dh_engine_finish(enum dh_engine_state state);
 void dh_engine_conclude(void);
 /* Ends the process with state CANNOT and this text. */
 __attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char *fmt, ...);
+/* The same with what the program wants to do and where: the place that was set for the call, or what is found on the
+ * stack from there. */
+__attribute__((noreturn)) void dh_engine_cannot_do(const char *what, uintptr_t sp);
 /* Ends the schedule from any task. */
 __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
 /* With serial threads this returns: the process goes on to its end. */
@@ -312,6 +316,9 @@ bool dh_keep_contains(uintptr_t address);
 /* Return addresses of the task's shadow stack, innermost first, as many as there are. */
 void dh_call_stack_copy(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
 void dh_call_stack_set_images(struct dh_engine_found *f);
+/* Words on the stack that look like return addresses into the executable, as its file has them, innermost first;
+ * answers how many. */
+unsigned dh_call_stack_scan(uintptr_t sp, uint64_t *out, unsigned most);
 
 /* ---- found_ends.c ---- */
 

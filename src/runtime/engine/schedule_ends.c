@@ -10,7 +10,7 @@
 
 #include <stdarg.h>
 
-enum { LOST = 64, LARGEST = 1 << 30 };
+enum { LOST = 64, LARGEST = 1 << 30, CALLERS = 8 };
 
 /* The executable, as it lies in memory. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -192,4 +192,23 @@ void dh_engine_cannot(const char *fmt, ...)
     }
     __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_CANNOT, __ATOMIC_RELEASE);
     leave_process(0);
+}
+
+/* Hooks know the places of some calls; of others the tool finds the caller among what looks like one. */
+void dh_engine_cannot_do(const char *what, uintptr_t sp)
+{
+    uint32_t place = dh_engine_call_place();
+    uint64_t at[CALLERS];
+    char callers[CALLERS * 18] = "";
+    unsigned n = sp && !place ? dh_call_stack_scan(sp, at, CALLERS) : 0;
+    if (!n)
+        dh_engine_cannot("%s at place %u", what,
+                         place                ? place
+                         : dh_engine->current ? dh_engine->current->last_place
+                                              : 0);
+    for (unsigned i = 0; i < n; i++) {
+        size_t used = dh_text_length(callers);
+        dh_print_text(callers + used, sizeof callers - used, " %lx", at[i]);
+    }
+    dh_engine_cannot("%s at callers%s", what, callers);
 }

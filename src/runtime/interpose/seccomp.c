@@ -13,7 +13,7 @@
 static void shutting_in(void)
 {
     if (dh_engine) /* it makes calls that the program would not */
-        dh_engine_cannot("a seccomp filter of its own at place %u", dh_engine_call_place());
+        dh_engine_cannot_do("a seccomp filter of its own", (uintptr_t)__builtin_frame_address(0));
     dh_channels_settle();
     dh_deadlock_stop();
     dh_report_set_sandboxed(true);

@@ -25,7 +25,7 @@ enum {
     BY_ID = BY_PID | WEXITED | WNOWAIT
 };
 
-static bool matches(const struct dh_child *c, long pid)
+static bool matches(const struct dh_forked *c, long pid)
 {
     return !c->reaped && (pid == ANY || c->id == pid);
 }
@@ -33,15 +33,15 @@ static bool matches(const struct dh_child *c, long pid)
 static unsigned count_ended(long pid)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < dh_children()->n; i++)
-        n += matches(&dh_children()->at[i], pid) && dh_children()->at[i].ended;
+    for (unsigned i = 0; i < dh_forked_table()->n; i++)
+        n += matches(&dh_forked_table()->at[i], pid) && dh_forked_table()->at[i].ended;
     return n;
 }
 
 static bool any_left(long pid)
 {
-    for (unsigned i = 0; i < dh_children()->n; i++)
-        if (matches(&dh_children()->at[i], pid))
+    for (unsigned i = 0; i < dh_forked_table()->n; i++)
+        if (matches(&dh_forked_table()->at[i], pid))
             return true;
     return false;
 }
@@ -49,8 +49,8 @@ static bool any_left(long pid)
 /* May it be that none has ended yet, as far as the program can know? */
 static bool may_miss(long pid)
 {
-    for (unsigned i = 0; i < dh_children()->n; i++) {
-        const struct dh_child *c = &dh_children()->at[i];
+    for (unsigned i = 0; i < dh_forked_table()->n; i++) {
+        const struct dh_forked *c = &dh_forked_table()->at[i];
         if (matches(c, pid) && c->ended && (c->is_known || c->misses >= MISSES))
             return false;
     }
@@ -72,29 +72,29 @@ static uint32_t when_ended(const struct dh_task *t)
 /* A child that waits for a signal may get it from anybody. */
 static bool may_end_from_outside(const struct dh_task *t)
 {
-    for (unsigned i = 0; i < dh_children()->n; i++)
-        if (matches(&dh_children()->at[i], t->io_args[PID]) && dh_children()->at[i].waits_for_signal)
+    for (unsigned i = 0; i < dh_forked_table()->n; i++)
+        if (matches(&dh_forked_table()->at[i], t->io_args[PID]) && dh_forked_table()->at[i].waits_for_signal)
             return true;
     return false;
 }
 
-static struct dh_child *nth_ended(long pid, uint32_t n)
+static struct dh_forked *nth_ended(long pid, uint32_t n)
 {
-    for (unsigned i = 0; i < dh_children()->n; i++)
-        if (matches(&dh_children()->at[i], pid) && dh_children()->at[i].ended && !n--)
-            return &dh_children()->at[i];
+    for (unsigned i = 0; i < dh_forked_table()->n; i++)
+        if (matches(&dh_forked_table()->at[i], pid) && dh_forked_table()->at[i].ended && !n--)
+            return &dh_forked_table()->at[i];
     return NULL;
 }
 
 static void miss(long pid)
 {
-    for (unsigned i = 0; i < dh_children()->n; i++)
-        if (matches(&dh_children()->at[i], pid) && dh_children()->at[i].ended)
-            dh_children()->at[i].misses++;
+    for (unsigned i = 0; i < dh_forked_table()->n; i++)
+        if (matches(&dh_forked_table()->at[i], pid) && dh_forked_table()->at[i].ended)
+            dh_forked_table()->at[i].misses++;
 }
 
 /* False: a handler ended the wait. NULL in `out`: there is none, or none has ended yet. */
-static bool await(long pid, long options, struct dh_child **out)
+static bool await(long pid, long options, struct dh_forked **out)
 {
     struct dh_task *t = dh_engine_self();
     bool waits = !(options & WNOHANG);
@@ -108,7 +108,7 @@ static bool await(long pid, long options, struct dh_child **out)
                         .order = DH_IO_CHANGES,
                         .flags = DH_STEP_READS | DH_STEP_WRITES,
                         .site = dh_engine_call_place(),
-                        .object = (uint64_t)(uintptr_t)dh_children()};
+                        .object = (uint64_t)(uintptr_t)dh_forked_table()};
     dh_engine->alternatives[t->index] = when_ended;
     t->interrupts = waits ? DH_RESTARTS : DH_GOES_ON;
     uint32_t chosen = dh_engine_park(&s);
@@ -126,7 +126,7 @@ static bool await(long pid, long options, struct dh_child **out)
 /* ---- answers ---- */
 
 /* Times differ from run to run: none is told. */
-static void give_status(const struct dh_child *c, int *status, struct rusage *usage)
+static void give_status(const struct dh_forked *c, int *status, struct rusage *usage)
 {
     if (status) {
         dh_snapshot_unprotect((uintptr_t)status, sizeof *status);
@@ -138,7 +138,7 @@ static void give_status(const struct dh_child *c, int *status, struct rusage *us
     }
 }
 
-static void give_info(const struct dh_child *c, siginfo_t *to)
+static void give_info(const struct dh_forked *c, siginfo_t *to)
 {
     if (!to)
         return;
@@ -163,7 +163,7 @@ static long *child_of(long fd)
 static uint32_t poll_pidfd(const struct dh_description *d, size_t size)
 {
     (void)size;
-    const struct dh_child *c = dh_children_find(*(const long *)d->state);
+    const struct dh_forked *c = dh_forked_find(*(const long *)d->state);
     return !c || c->ended ? POLLIN | POLLRDNORM : 0;
 }
 
@@ -177,7 +177,7 @@ static const struct dh_description_ops pidfd = {.name = "pidfd", .poll = poll_pi
 /* Of other processes it is the kernel's. */
 long dh_pidfd_open(long number, const long a[6])
 {
-    if (!dh_children_find(a[0]))
+    if (!dh_forked_find(a[0]))
         return dh_files_new_descriptor(number, a);
     dh_io_step_numbers(NULL, -1);
     struct dh_description *d;
@@ -185,7 +185,7 @@ long dh_pidfd_open(long number, const long a[6])
     *id = a[0];
     long fd = dh_description_open(&pidfd, id, O_RDWR | ((unsigned)a[1] & O_NONBLOCK), true, &d);
     if (fd >= 0)
-        d->object = dh_children();
+        d->object = dh_forked_table();
     return fd;
 }
 
@@ -216,7 +216,7 @@ bool dh_children_wait(long number, const long a[6], long *result)
 {
     bool by_id = number == SYS_waitid;
     long pid = who_of(number, a), options = (int)(by_id ? a[3] : a[2]);
-    struct dh_child *c;
+    struct dh_forked *c;
     if (!any_left(pid))
         return false;
     if (options & ~(by_id ? BY_ID : BY_PID)) {

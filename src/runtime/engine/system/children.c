@@ -19,13 +19,14 @@
 #include <time.h>
 
 enum {
-    FIRST_ID = 100000, /* above what the kernel gives, unless told otherwise */
-    QUIET_LOOKS = 3,   /* that find the child waiting, before it is taken to be */
-    PATIENCE_S = 3,    /* less than what a search may overrun */
-    DEPTH = 8          /* of processes that wait for their children */
+    FIRST_ID = 100000,  /* above what the kernel gives, unless told otherwise */
+    QUIET_LOOKS = 3,    /* that find the child waiting, before it is taken to be */
+    PATIENCE_MS = 3000, /* less than what a search may overrun */
+    SLEEP_MS = 1300,    /* that it may sleep of it, in one piece */
+    DEPTH = 8           /* of processes that wait for their children */
 };
 
-static struct dh_children *table;
+static struct dh_forked_table *table;
 
 /* What pthread_atfork calls. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
@@ -67,7 +68,7 @@ static long call(long number, long a, long b, long c, long d)
 }
 
 /* Nobody will wait for those of a program that does not want to know. */
-static void end_child(struct dh_child *c)
+static void end_child(struct dh_forked *c)
 {
     const struct dh_kernel_sigaction *a = dh_signals_action(SIGCHLD);
     dh_bridges_move(&c->bridges);
@@ -148,14 +149,14 @@ static bool awaits_signal(long in)
 }
 
 /* Does it wait for something that we could do? */
-static bool waits_for_us(struct dh_child *c)
+static bool waits_for_us(struct dh_forked *c)
 {
     long in = waits_in(c->pid);
     c->waits_for_signal = awaits_signal(in);
     return c->waits_for_signal || (awaits_bytes(in) && dh_bridges_lead_to_child(&c->bridges));
 }
 
-static void refuse(const struct dh_child *c)
+static void refuse(const struct dh_forked *c)
 {
     char name[64];
     read_about(c->pid, "comm", name, sizeof name);
@@ -163,14 +164,21 @@ static void refuse(const struct dh_child *c)
         if (*at == '\n')
             *at = 0;
     call(SYS_kill, c->pid, SIGKILL, 0, 0);
-    dh_engine_cannot("the child process %s did not end within %d s", name[0] ? name : "?", PATIENCE_S);
+    dh_engine_cannot("the child process %s does not end", name[0] ? name : "?");
 }
 
-static void settle(struct dh_child *c)
+static uint64_t milliseconds(void)
+{
+    struct timespec now;
+    call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void settle(struct dh_forked *c)
 {
     unsigned quiet = 0;
-    uint64_t began = 0, now;
-    struct timespec clock, nap = {0, 50000};
+    uint64_t began = milliseconds(), worked = began;
+    struct timespec nap = {0, 50000};
     c->waits_for_signal = false;
     dh_engine->awaits_process = true;
     while (!c->ended) {
@@ -182,10 +190,8 @@ static void settle(struct dh_child *c)
         quiet = !moved && waits_for_us(c) ? quiet + 1 : 0;
         if (quiet >= QUIET_LOOKS)
             break;
-        call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&clock, 0, 0);
-        now = (uint64_t)clock.tv_sec;
-        began = began ? began : now;
-        if (now > began + PATIENCE_S)
+        worked = moved || !sleeps(c->pid) ? milliseconds() : worked;
+        if (milliseconds() > worked + SLEEP_MS || milliseconds() > began + PATIENCE_MS)
             refuse(c);
         call(SYS_nanosleep, (long)&nap, 0, 0, 0);
         nap.tv_nsec = nap.tv_nsec < 2000000 ? nap.tv_nsec * 2 : nap.tv_nsec;
@@ -212,7 +218,7 @@ static void link_stack(long child_tid)
 }
 
 /* From here on it is a process like any other: no engine, its memory writable, its faults its own. */
-static void become_child(const struct dh_child *self)
+static void become_child(const struct dh_forked *self)
 {
     dh_bridges_use(&self->bridges);
     for (unsigned i = 0; i < table->n; i++)
@@ -237,12 +243,12 @@ static struct request request_of(long number, const long a[6])
     return (struct request){from->flags, (long)from->child_tid, (long)(from->stack + from->stack_size)};
 }
 
-static struct dh_child *new_child(void)
+static struct dh_forked *new_child(void)
 {
     if (table->n == DH_CHILDREN)
         dh_engine_cannot("more than %d child processes in one schedule", DH_CHILDREN);
-    struct dh_child *c = &table->at[table->n];
-    *c = (struct dh_child){.id = FIRST_ID + table->n, .bridges.executes = {-1, -1}};
+    struct dh_forked *c = &table->at[table->n];
+    *c = (struct dh_forked){.id = FIRST_ID + table->n, .bridges.executes = {-1, -1}};
     return c;
 }
 
@@ -263,7 +269,7 @@ long dh_children_fork(long number, const long a[6], long *stack)
     bool is_libc = in_fork == dh_engine_self();
     if (!is_libc)
         dh_io_step_on(table, -1, true);
-    struct dh_child *c = new_child();
+    struct dh_forked *c = new_child();
     dh_bridges_make(&c->bridges);
     if (kept)
         dh_snapshot_unprotect((uintptr_t)q.child_tid, sizeof(int));
@@ -290,7 +296,7 @@ long dh_children_fork(long number, const long a[6], long *stack)
 
 /* ---- SIGCHLD ---- */
 
-siginfo_t dh_children_end_of(const struct dh_child *c)
+siginfo_t dh_children_end_of(const struct dh_forked *c)
 {
     siginfo_t i;
     dh_bytes_zero(&i, sizeof i);
@@ -307,7 +313,7 @@ siginfo_t dh_children_end_of(const struct dh_child *c)
 void dh_children_report(void)
 {
     for (unsigned i = 0; i < table->n; i++) {
-        struct dh_child *c = &table->at[i];
+        struct dh_forked *c = &table->at[i];
         if (!c->ended || c->is_reported)
             continue;
         c->is_reported = true;
@@ -324,12 +330,12 @@ void dh_children_signal_taken(void)
         table->at[i].is_known |= table->at[i].is_reported;
 }
 
-struct dh_children *dh_children(void)
+struct dh_forked_table *dh_forked_table(void)
 {
     return table;
 }
 
-struct dh_child *dh_children_find(long id)
+struct dh_forked *dh_forked_find(long id)
 {
     for (unsigned i = 0; i < table->n; i++)
         if (table->at[i].id == id && !table->at[i].reaped)
@@ -339,10 +345,10 @@ struct dh_child *dh_children_find(long id)
 
 bool dh_children_kill(long pid, long signal, long *result)
 {
-    if (!dh_children_find(pid))
+    if (!dh_forked_find(pid))
         return false;
     dh_io_step_on(table, -1, true);
-    struct dh_child *c = dh_children_find(pid);
+    struct dh_forked *c = dh_forked_find(pid);
     if (!c) {
         *result = -ESRCH;
         return true;
@@ -360,7 +366,7 @@ void dh_children_forget(void)
 void dh_children_end(void)
 {
     for (unsigned i = 0; i < table->n; i++) {
-        struct dh_child *c = &table->at[i];
+        struct dh_forked *c = &table->at[i];
         if (c->ended)
             continue;
         call(SYS_kill, c->pid, SIGKILL, 0, 0);

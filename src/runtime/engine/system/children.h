@@ -12,8 +12,8 @@
 
 enum { DH_CHILDREN = 64 };
 
-struct dh_children {
-    struct dh_child {
+struct dh_forked_table {
+    struct dh_forked {
         long pid, id;
         int status;
         bool ended, reaped;
@@ -28,9 +28,9 @@ struct dh_children {
 
 bool dh_children_init(void);
 /* Of this schedule. */
-struct dh_children *dh_children(void);
+struct dh_forked_table *dh_forked_table(void);
 /* By its virtual id; NULL: there is none, or it was waited for. */
-struct dh_child *dh_children_find(long id);
+struct dh_forked *dh_forked_find(long id);
 /* fork, vfork, clone and clone3 of a process: answers in both. In the child, `stack` gets the stack it goes on with, or
  * 0: the same. Threads are refused. */
 long dh_children_fork(long number, const long a[6], long *stack);
@@ -41,7 +41,7 @@ void dh_children_channel_changed(const void *channel);
 /* At the end of a call: SIGCHLD for those that ended. A step. */
 void dh_children_report(void);
 /* What SIGCHLD and waitid say of it. */
-siginfo_t dh_children_end_of(const struct dh_child *c);
+siginfo_t dh_children_end_of(const struct dh_forked *c);
 /* Somebody took SIGCHLD. */
 void dh_children_signal_taken(void);
 /* At the end of a schedule: none is left. */

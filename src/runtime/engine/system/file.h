@@ -85,7 +85,10 @@ long dh_files_umask(long number, const long a[6]);
 long dh_files_statfs(long number, const long a[6]);
 long dh_files_chdir(long number, const long a[6]);
 long dh_files_getcwd(long number, const long a[6]);
-/* get* and list*: of files that are not changed. */
+
+/* ---- extended attributes (file_attributes.c) ---- */
+
+/* Those of the base, but for what was set and removed in the layer. */
 long dh_files_xattr(long number, const long a[6]);
 
 /* ---- ioctl (file_ioctl.c) ---- */

@@ -157,5 +157,5 @@ long dh_files_copy(long number, const long a[6])
         return send_file(out, in, a[1], (size_t)a[4]);
     if (number == SYS_splice && from_file && to_file)
         return -EINVAL;
-    return dh_syscalls_cannot(number);
+    dh_syscalls_never(number);
 }

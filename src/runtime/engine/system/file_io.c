@@ -5,6 +5,7 @@
 #include "runtime/engine/system/file_content.h"
 #include "runtime/engine/system/file_steps.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/user_memory.h"
 
@@ -131,6 +132,8 @@ static long write_content(struct dh_open_file *f, const struct transfer *t)
     if (result < 0)
         return result;
     long n = dh_kernel_call(SYS_pwritev, fd, (long)t->pieces, t->n, at, at >> 32 >> 32, 0);
+    if (n == -EFBIG) /* RLIMIT_FSIZE */
+        dh_signals_send(dh_engine_self(), SIGXFSZ, NULL);
     if (n <= 0)
         return n;
     if (!t->positioned)

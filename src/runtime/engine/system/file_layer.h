@@ -21,11 +21,12 @@ struct dh_inode {
     struct dh_inode *parent;
     struct dh_name *names; /* of a directory: those that are known */
     struct dh_file_lock *locks;
-    uint32_t content;  /* its slot (file_content.h); 0: the real file's */
-    uint32_t opened;   /* open files */
-    int32_t inherited; /* descriptor of a real file that has no name any more; -1 */
-    bool live;         /* of a file system that is no storage, such as /proc: the kernel answers */
-    bool mapped;       /* the content was mapped */
+    struct dh_attribute *attributes; /* extended ones that were set or removed (file_attributes.c) */
+    uint32_t content;                /* its slot (file_content.h); 0: the real file's */
+    uint32_t opened;                 /* open files */
+    int32_t inherited;               /* descriptor of a real file that has no name any more; -1 */
+    bool live;                       /* of a file system that is no storage, such as /proc: the kernel answers */
+    bool mapped;                     /* the content was mapped */
 };
 
 /* An entry of a directory. */
@@ -76,6 +77,16 @@ long dh_inode_permits(const struct dh_inode *i, int want);
 /* May the program change mode, owner and times of it? */
 bool dh_inode_is_own(const struct dh_inode *i);
 uint64_t dh_key_of(uint64_t key, const void *bytes, size_t n);
+
+/* ---- file_status.c ---- */
+
+struct dh_attribute_call {
+    bool by_number, of_link, changes;
+    struct dh_inode *inode; /* NULL: the kernel's, */
+    const char *live;       /* at that path, or by number */
+};
+/* Finds the file of an extended attribute; 0 or negative errno. */
+long dh_files_find_for_attributes(long number, const long a[6], struct dh_attribute_call *call);
 
 /* ---- file_paths.c ---- */
 

@@ -56,7 +56,7 @@ static long find_free(long number, long at, long path, struct dh_path *p, bool d
     if (result < 0)
         return result;
     if (p->live)
-        return dh_syscalls_cannot(number);
+        dh_syscalls_never(number);
     if (p->inode)
         return -EEXIST;
     if (p->slash && !directory)
@@ -68,7 +68,9 @@ static long find_existing(long number, long at, long path, unsigned how, struct 
 {
     dh_names_step(true);
     long result = dh_path_walk(at, path, how, p);
-    return result == 0 && p->live ? dh_syscalls_cannot(number) : result;
+    if (result == 0 && p->live)
+        dh_syscalls_never(number);
+    return result;
 }
 
 /* ---- making ---- */
@@ -112,7 +114,7 @@ long dh_files_mknod(long number, const long a[6])
     mode_t mode = (mode_t)a[1 + at];
     struct dh_path p;
     if (mode & S_IFMT && !S_ISREG(mode))
-        return dh_syscalls_cannot(number);
+        dh_syscalls_never(number);
     long result = find_free(number, at ? a[0] : AT_FDCWD, a[at], &p, false);
     if (result < 0)
         return result;
@@ -136,7 +138,7 @@ long dh_files_link(long number, const long a[6])
     if (result < 0)
         return result;
     if (to.live)
-        return dh_syscalls_cannot(number);
+        dh_syscalls_never(number);
     if (to.inode || (to.slash && !to.inode))
         return to.inode ? -EEXIST : -ENOENT;
     if (from.inode->about.st_dev != to.dir->about.st_dev)
@@ -292,7 +294,7 @@ long dh_files_rename(long number, const long a[6])
     if (result < 0)
         return result;
     if (to.live)
-        return dh_syscalls_cannot(number);
+        dh_syscalls_never(number);
     if ((result = check_names(&from, &to, flags)) < 0)
         return result;
     if ((result = may_remove(&from)) < 0 || (result = may_change(to.dir)) < 0)

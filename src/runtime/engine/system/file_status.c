@@ -363,23 +363,19 @@ long dh_files_getcwd(long number, const long a[6])
     return dh_user_write(a[0], path, (size_t)n + 1) ? n + 1 : -EFAULT;
 }
 
-/* Attributes of the base; files of the layer have none. */
-long dh_files_xattr(long number, const long a[6])
+long dh_files_find_for_attributes(long number, const long a[6], struct dh_attribute_call *call)
 {
-    bool by_number = number == SYS_fgetxattr || number == SYS_flistxattr;
-    bool lists = number == SYS_listxattr || number == SYS_llistxattr || number == SYS_flistxattr;
-    bool link = number == SYS_lgetxattr || number == SYS_llistxattr;
     struct target t;
     long result = 0;
-    if (by_number)
-        find_open((int)a[0], false, &t);
+    if (call->by_number)
+        find_open((int)a[0], call->changes, &t);
     else
-        result = find(AT_FDCWD, a[0], link ? AT_SYMLINK_NOFOLLOW : 0, false, &t);
+        result = find(AT_FDCWD, a[0], call->of_link ? AT_SYMLINK_NOFOLLOW : 0, call->changes, &t);
     if (result < 0)
         return result;
-    if (t.foreign)
-        return dh_syscalls_pass_through(number, a);
-    if (!t.live && !t.inode->base)
-        return lists ? 0 : -ENODATA;
-    return pass_live(lists ? SYS_llistxattr : SYS_lgetxattr, a, 0, t.live ? t.live : t.inode->base);
+    if ((t.foreign || t.live) && call->changes)
+        dh_syscalls_never(number);
+    call->inode = t.foreign || t.live ? NULL : t.inode;
+    call->live = t.live;
+    return 0;
 }

@@ -7,6 +7,7 @@
 #include "runtime/engine/system/models.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/platform/bytes.h"
+#include "runtime/platform/print.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,10 +76,10 @@ void dh_outside_before_input(struct dh_description *d)
     const struct outside *o = d->state;
     if (!d->ops->outside || is_standard_input(o))
         return;
+    char what[80];
     dh_syscalls_for_real();
-    uint32_t announced = dh_engine_call_place();
-    dh_engine_cannot("input from outside, descriptor %d, a %s, at place %u", (int)o->fd, o->name,
-                     announced ? announced : dh_engine_self()->last_place);
+    dh_print_text(what, sizeof what, "input from outside, descriptor %d, a %s,", (int)o->fd, o->name);
+    dh_syscalls_never_do(what);
 }
 
 void dh_outside_before_output(struct dh_description *d)

@@ -35,7 +35,7 @@ static long read_pipe(struct dh_description *d, const struct dh_transfer *t)
     if (!p->bytes.n && p->writers)
         return -EAGAIN;
     if (p->from_child)
-        dh_io_acquire(dh_children());
+        dh_io_acquire(dh_forked_table());
     if (!p->bytes.n)
         return 0;
     dh_byte_queue_peek(&p->bytes, 0, t, t->done, n);
@@ -64,7 +64,7 @@ static long write_pipe(struct dh_description *d, const struct dh_transfer *t)
     if (p->reader)
         dh_description_input(p->reader);
     if (p->child_readers) {
-        dh_io_release(dh_children());
+        dh_io_release(dh_forked_table());
         dh_children_channel_changed(p);
     }
     return (long)n;
@@ -99,7 +99,7 @@ static void release_reader(struct dh_description *d)
     if (!--p->readers && p->writer)
         dh_description_output(p->writer);
     if (p->child_readers) {
-        dh_io_release(dh_children());
+        dh_io_release(dh_forked_table());
         dh_children_channel_changed(p);
     }
     free_if_closed(p);
@@ -113,7 +113,7 @@ static void release_writer(struct dh_description *d)
     if (!--p->writers && p->reader)
         dh_description_input(p->reader);
     if (p->child_readers) {
-        dh_io_release(dh_children());
+        dh_io_release(dh_forked_table());
         dh_children_channel_changed(p);
     }
     free_if_closed(p);

@@ -117,13 +117,18 @@ static bool is_of_libc(int signal)
     return signal == CANCELS || signal == SETS_IDS;
 }
 
-/* A broken pipe is seen by who writes to it (EPIPE). */
+static bool is_made_by_models(int signal)
+{
+    return signal == SIGPIPE || signal == SIGXFSZ;
+}
+
+/* A broken pipe is seen by who writes to it (EPIPE), and so is a file that may not grow (EFBIG). */
 static void take_actions(void)
 {
     for (int i = 1; i < DH_SIGNALS; i++) {
         dh_kernel_call(SYS_rt_sigaction, i, 0, (long)dh_signals_action(i), MASK_BYTES, 0, 0);
         if (i != SIGKILL && i != SIGSTOP && !is_of_libc(i))
-            install(i, i == SIGPIPE ? (void *)SIG_IGN : (void *)SIG_DFL, 0);
+            install(i, is_made_by_models(i) ? (void *)SIG_IGN : (void *)SIG_DFL, 0);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/platform/bytes.h"
 
 #include <errno.h>
+#include <sys/wait.h>
 
 static uint64_t never(void)
 {
@@ -115,11 +116,20 @@ static bool is_own_process(long pid)
     return pid == dh_process.pid;
 }
 
-/* Signals to other processes cannot be taken back. */
+static bool is_earlier_child(long pid)
+{
+    siginfo_t info;
+    return pid > 0 &&
+           dh_kernel_call(SYS_waitid, P_PID, pid, (long)&info, WEXITED | WNOHANG | WNOWAIT | __WALL, 0, 0) == 0;
+}
+
+/* Signals to other processes cannot be taken back; a fresh process has its children for itself. */
 static long to_others(long number, const long a[6], long signal)
 {
-    if (signal == 0 || dh_engine->carrier->is_kernel)
+    if (signal == 0 || dh_engine->flags & DH_ENGINE_FOR_REAL)
         return dh_syscalls_pass_through(number, a);
+    if (!is_earlier_child(a[0]))
+        dh_syscalls_never(number);
     return dh_syscalls_cannot(number);
 }
 

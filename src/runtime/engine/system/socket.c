@@ -279,7 +279,7 @@ static long connect_datagram(struct dh_socket *s, const struct dh_socket_address
 {
     bool off = to->at.any.sa_family == AF_UNSPEC;
     if (!off && !dh_socket_is_local(to))
-        return dh_syscalls_cannot(SYS_connect);
+        dh_syscalls_never(SYS_connect);
     const struct dh_socket *found = s->domain == AF_UNIX && !off ? dh_socket_find(s->type, false, to) : NULL;
     if (s->domain == AF_UNIX && !off && (!found || !dh_socket_hears(found, s)))
         return found ? -EPERM : -ECONNREFUSED;
@@ -321,7 +321,7 @@ static long connect_stream(struct dh_socket *s, const struct dh_socket_address *
     if ((s->connected || s->listens) && s->domain != AF_UNIX)
         return -EISCONN;
     if (!dh_socket_is_local(to))
-        return dh_syscalls_cannot(SYS_connect);
+        dh_syscalls_never(SYS_connect);
     struct dh_socket *listener = dh_socket_find(s->type, true, to);
     if (listener && is_full(listener))
         return -EAGAIN;

@@ -94,7 +94,7 @@ static long receive(struct dh_description *d, const struct dh_transfer *t)
     if (t->flags & MSG_OOB)
         return -EINVAL;
     if (s->from_child && (s->in.n || is_at_end(s)))
-        dh_io_acquire(dh_children());
+        dh_io_acquire(dh_forked_table());
     if (s->error && !dh_socket_is_stream(s))
         return -take_error(s);
     if (s->in.n)
@@ -124,7 +124,7 @@ static bool has_room(const struct dh_socket *to, size_t size)
 static void refuse_rights(const struct dh_transfer *t)
 {
     if (t->message && t->message->msg_controllen)
-        dh_engine_cannot("descriptors sent over a socket at place %u", dh_engine_self()->last_place);
+        dh_syscalls_never_do("descriptors sent over a socket");
 }
 
 static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
@@ -144,7 +144,7 @@ static long send_bytes(struct dh_socket *s, const struct dh_transfer *t)
     dh_byte_queue_put(&to->in, t, t->done, n);
     dh_socket_input(to);
     if (to->bridges) {
-        dh_io_release(dh_children());
+        dh_io_release(dh_forked_table());
         dh_children_channel_changed(to);
     }
     return (long)n;
@@ -159,7 +159,7 @@ static struct dh_socket *receiver_of(const struct dh_socket *s, const struct dh_
     struct dh_socket_address to =
         names ? dh_socket_address_of(t->message->msg_name, t->message->msg_namelen) : s->other;
     if (!dh_socket_is_local(&to))
-        dh_syscalls_cannot(SYS_sendto);
+        dh_syscalls_never(SYS_sendto);
     return dh_socket_find(s->type, false, &to);
 }
 
@@ -268,7 +268,7 @@ static void release(struct dh_description *d)
         dh_socket_free(s);
         return;
     }
-    dh_io_release(dh_children());
+    dh_io_release(dh_forked_table());
     dh_children_channel_changed(s);
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/engine/system/syscalls.h"
 
+#include "runtime/core/start.h"
 #include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/primitives/futex.h"
@@ -22,6 +23,8 @@
 #include "runtime/engine/system/socket.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/system/timers.h"
+
+#include "runtime/platform/print.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -80,14 +83,18 @@ long dh_syscalls_pass_through(long number, const long a[6])
     return result;
 }
 
+void dh_syscalls_never_do(const char *what)
+{
+    dh_engine_cannot_do(what, dh_engine->current ? dh_engine->current->call_sp : 0);
+}
+
 void dh_syscalls_never(long number)
 {
-    const struct dh_task *t = dh_engine->current;
-    uint32_t announced = t ? dh_engine_call_place() : 0;
+    char unnamed[32];
     const char *name = dh_syscalls_name(number);
-    if (name)
-        dh_engine_cannot("%s at place %u", name, announced ? announced : t ? t->last_place : 0);
-    dh_engine_cannot("system call %d at place %u", (int)number, announced ? announced : t ? t->last_place : 0);
+    if (!name)
+        dh_print_text(unnamed, sizeof unnamed, "system call %d", (int)number);
+    dh_syscalls_never_do(name ? name : unnamed);
 }
 
 void dh_syscalls_for_real(void)
@@ -113,6 +120,19 @@ long dh_syscalls_refuse(long number, const long a[6])
 {
     (void)a;
     return dh_syscalls_cannot(number);
+}
+
+/* What replaces the process leaves nobody to explore it. */
+static long refuses_always(long number, const long a[6])
+{
+    (void)a;
+    dh_syscalls_never(number);
+}
+
+/* Asking changes nothing. */
+static long asks_personality(long number, const long a[6])
+{
+    return (unsigned)a[0] == 0xffffffff ? dh_syscalls_pass_through(number, a) : dh_syscalls_cannot(number);
 }
 
 static long exits(long number, const long a[6])
@@ -151,6 +171,13 @@ static long thread_id(long number, const long a[6])
 {
     (void)number, (void)a;
     return dh_engine->current->tid;
+}
+
+/* The same where a schedule is a child of the process that began it. */
+static long process_id(long number, const long a[6])
+{
+    (void)number, (void)a;
+    return dh_process.pid;
 }
 
 /* ---- the table ---- */
@@ -208,6 +235,8 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
     greg_t *r = c->uc_mcontext.gregs;
     long arguments[6] = {r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]};
     (void)signal;
+    if (dh_engine->current)
+        dh_engine->current->call_sp = (uintptr_t)r[REG_RSP];
     /* The return from a handler: the kernel expects its frame on top of the stack. */
     if (info->si_syscall == SYS_rt_sigreturn) {
         r[REG_RIP] = (greg_t)dh_signal_restorer;

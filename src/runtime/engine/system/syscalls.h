@@ -22,6 +22,7 @@ long dh_syscalls_perform(long number, const long arguments[6]);
 __attribute__((noreturn)) long dh_syscalls_cannot(long number);
 /* The same for what fresh processes cannot do either. */
 __attribute__((noreturn)) void dh_syscalls_never(long number);
+__attribute__((noreturn)) void dh_syscalls_never_do(const char *what);
 /* In a fresh process the present call is made for real, and this does not return. Else whatever is refused next can be
  * had in one. */
 void dh_syscalls_for_real(void);

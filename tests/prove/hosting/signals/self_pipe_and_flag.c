@@ -1,5 +1,6 @@
 /* Self-pipe trick: the handler writes a byte for the loop and raises a flag. The loop takes the byte, handles the flag and
  * clears it; a signal in between is cleared with it. Expected: assertion. */
+#define _GNU_SOURCE
 #include "threads.h"
 
 #include <assert.h>
