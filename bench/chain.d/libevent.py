@@ -1,4 +1,4 @@
-"""libevent: its own tests of threads, in one process; two threads around one loop."""
+"""libevent: its own tests of threads, in one process; threads around one loop, by a client that adds events to it and breaks it."""
 from harness.planted import Chained, Job, Plant
 
 LOOP, BUFFER = "event.c", "buffer.c"
@@ -6,17 +6,17 @@ LOOP, BUFFER = "event.c", "buffer.c"
 
 class Libevent(Chained):
     package = "libevent"
-    executables = ("test/regress",)
-    jobs = (Job("conditions", ("test/regress", "--no-fork", "thread/conditions_simple")),
+    executables = ("test/regress", "ev-loop")
+    jobs = (Job("loop", ("ev-loop",)),
+            Job("conditions", ("test/regress", "--no-fork", "thread/conditions_simple")),
             Job("notify", ("test/regress", "--no-fork", "thread/no_events")),
             Job("hundred threads", ("test/regress", "--no-fork", "thread/basic")))
     plants = (
         Plant("add", "lock", LOOP, "	EVBASE_ACQUIRE_LOCK(ev->ev_base, th_base_lock);\n\n	res = event_add_nolock_(ev, tv, 0);\n\n	EVBASE_RELEASE_LOCK(ev->ev_base, th_base_lock);",
-              "	res = event_add_nolock_(ev, tv, 0);\n", job="conditions"),
-        Plant("loopexit-flag", "lock", LOOP, "	EVBASE_ACQUIRE_LOCK(event_base, th_base_lock);\n	event_base->event_break = 1;\n", "	event_base->event_break = 1;\n	EVBASE_ACQUIRE_LOCK(event_base, th_base_lock);\n",
-              job="notify"),
+              "	res = event_add_nolock_(ev, tv, 0);\n"),
+        Plant("loopexit-flag", "lock", LOOP, "	EVBASE_ACQUIRE_LOCK(event_base, th_base_lock);\n	event_base->event_break = 1;\n", "	event_base->event_break = 1;\n	EVBASE_ACQUIRE_LOCK(event_base, th_base_lock);\n"),
         Plant("once-list", "lock", LOOP, "	EVBASE_ACQUIRE_LOCK(eonce->ev.ev_base, th_base_lock);\n	LIST_REMOVE(eonce, next_once);\n	EVBASE_RELEASE_LOCK(eonce->ev.ev_base, th_base_lock);\n",
-              "	LIST_REMOVE(eonce, next_once);\n", job="notify"),
+              "	LIST_REMOVE(eonce, next_once);\n"),
     )
 
     def configure(self, b):
@@ -27,6 +27,8 @@ class Libevent(Chained):
         kept = [f"{word}=:" for word in ("ACLOCAL", "AUTOMAKE", "AUTOCONF", "AUTOHEADER")]
         b.make("include/event2/event-config.h", *kept)
         b.make("test/regress", *kept)
+        b.run(*b.tool.cc.split(), "-O1", "-g", "-pthread", "-Iinclude", str(self.clients / "ev-loop.c"), "-o", "ev-loop",
+              ".libs/libevent_pthreads.a", ".libs/libevent_core.a")
 
 
 PROGRAM = Libevent

@@ -116,6 +116,8 @@ static bool update_enabled(struct dh_engine *e)
     any = any || hurry(e);
     if (any && (e->depth < e->undisturbed || e->flags & DH_ENGINE_IN_TIME))
         dh_virtual_time_keep_order(e);
+    else if (any)
+        dh_virtual_time_wake_starved(e);
     return any;
 }
 
@@ -202,6 +204,7 @@ static bool start_step(struct dh_engine *e, struct dh_choice c)
     dh_hb_check_forget_self(e);
     e->step_finished = false;
     e->tasks[c.thread].alternative = c.alternative;
+    e->now_ns += dh_virtual_time_of_step(e->depth);
     e->turns++;
     return !is_livelocked(e, &e->actors[c.thread]);
 }

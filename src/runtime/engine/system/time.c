@@ -106,30 +106,72 @@ uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives)
     return is_far ? alternatives & ~end_of_time(s) : alternatives;
 }
 
-/* Can it only go on because time passes? */
+/* Does only time make it go on? */
 static bool waits_for_time(const struct dh_engine *e, uint32_t i)
 {
     const struct dh_actor *a = &e->actors[i];
-    if (a->ended || !a->alternatives || !ends_by_time(&a->step) || dh_virtual_time_wakes(&e->tasks[i]) <= e->now_ns)
-        return false;
-    if (e->tasks[i].signal_alternative != DH_NO_SIGNAL)
+    if (a->ended || !a->alternatives || !ends_by_time(&a->step) || e->tasks[i].signal_alternative != DH_NO_SIGNAL)
         return false;
     return a->step.kind == DH_STEP_SLEEP || !a->enabled;
 }
 
+static bool is_ready(const struct dh_engine *e, uint32_t i)
+{
+    const struct dh_actor *a = &e->actors[i];
+    return !a->ended && a->enabled && !a->yields && !waits_for_time(e, i);
+}
+
+static bool is_anybody_ready(const struct dh_engine *e)
+{
+    for (uint32_t i = 0; i < e->n_tasks; i++)
+        if (is_ready(e, i))
+            return true;
+    return false;
+}
+
+/* The one that time wakes first; UINT32_MAX: none. */
+static uint32_t first_to_wake(const struct dh_engine *e)
+{
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < e->n_tasks; i++)
+        if (waits_for_time(e, i) &&
+            (first == UINT32_MAX || dh_virtual_time_wakes(&e->tasks[i]) < dh_virtual_time_wakes(&e->tasks[first])))
+            first = i;
+    return first;
+}
+
+/* A task whose time has come interrupts the others; one that comes again and again does so every other time. */
 void dh_virtual_time_keep_order(struct dh_engine *e)
 {
-    uint64_t first = UINT64_MAX;
-    for (uint32_t i = 0; i < e->n_tasks; i++) {
-        uint64_t wakes = waits_for_time(e, i) ? dh_virtual_time_wakes(&e->tasks[i]) : UINT64_MAX;
-        bool is_ready = wakes == UINT64_MAX && !e->actors[i].ended && e->actors[i].enabled && !e->actors[i].yields;
-        if (is_ready)
-            first = 0;
-        first = wakes < first ? wakes : first;
-    }
+    uint32_t first = first_to_wake(e);
+    if (first == UINT32_MAX)
+        return;
+    bool is_awake = dh_virtual_time_wakes(&e->tasks[first]) <= e->now_ns && e->last != first;
+    bool goes_on = is_awake || !is_anybody_ready(e);
     for (uint32_t i = 0; i < e->n_tasks; i++)
-        if (waits_for_time(e, i) && dh_virtual_time_wakes(&e->tasks[i]) > first)
-            e->actors[i].enabled = e->actors[i].alternatives = 0;
+        if (i != first || !goes_on)
+            if (waits_for_time(e, i) || is_awake)
+                e->actors[i].enabled = e->actors[i].alternatives = 0;
+}
+
+/* In a short schedule steps take no time, so that orders of independent steps make no difference to clocks. In a long
+ * one they take more and more: threads that work until another one has slept come to an end. */
+uint64_t dh_virtual_time_of_step(uint32_t depth)
+{
+    enum { SHORT = 2048, LONG = 4 * SHORT, LONGER = 4 * LONG };
+    const uint64_t us = 1000;
+    return depth < SHORT ? 0 : depth < LONG ? 10 * us : depth < LONGER ? 100 * us : 1000 * us;
+}
+
+/* Who slept long enough is no longer behind those that work. */
+void dh_virtual_time_wake_starved(struct dh_engine *e)
+{
+    enum { EVERY = 64 };
+    if (!dh_virtual_time_of_step(e->depth) || e->depth % EVERY || !is_anybody_ready(e))
+        return;
+    for (uint32_t i = 0; i < e->n_tasks; i++)
+        if (!e->actors[i].ended && e->actors[i].step.kind == DH_STEP_SLEEP && e->tasks[i].deadline <= e->now_ns)
+            e->actors[i].yields = 0;
 }
 
 /* ---- clocks and sleeping ---- */

@@ -27,6 +27,10 @@ uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives);
 /* Where time passes as it would natively: tasks wait for their time while others can go on, and the first to be awake
  * goes on first. */
 void dh_virtual_time_keep_order(struct dh_engine *e);
+/* How long a step takes after so many others. */
+uint64_t dh_virtual_time_of_step(uint32_t depth);
+/* At a decision. */
+void dh_virtual_time_wake_starved(struct dh_engine *e);
 /* System calls that tell the time: clock_gettime, gettimeofday, time, getrusage. */
 long dh_time_call_clock(long number, const long a[6]);
 long dh_time_call_day(long number, const long a[6]);
