@@ -1,5 +1,5 @@
-/* Synchronisation made of atomics, as the walk sees it: which atomics the program writes and in which order, what
- * branches that look at them tell. Layer: analysis. By custom only. Owns its storage. */
+/* Synchronisation made of atomics, as symbolic execution sees it: which atomics the program writes and in which
+ * order, what branches that test them say of their values. Layer: analysis. A heuristic. Owns its storage. */
 #ifndef DH_ANALYSIS_ATOMIC_SYNC_H
 #define DH_ANALYSIS_ATOMIC_SYNC_H
 

@@ -185,7 +185,7 @@ static bool call_result(struct dh_dependence *r, uint32_t inst, const struct dh_
     return moved;
 }
 
-/* A constant is chosen by who decides where control comes from. */
+/* A constant is chosen by the branch that control comes from. */
 static bool phi_result(struct dh_dependence *r, const struct dh_inst *i, struct dh_sources *into)
 {
     const struct dh_program *p = r->symex->program;
@@ -336,7 +336,7 @@ static void direct(struct dh_dependence *r, dh_value v, int depth, struct dh_sou
         direct(r, dh_operand(p, i, n), depth + 1, into);
 }
 
-/* The value is used as an address although nobody looked at this copy of it. */
+/* The value is used as an address although this copy of it was not tested. */
 static void consume(struct dh_dependence *r, dh_value v, uint32_t block)
 {
     struct dh_sources steps = {0};
@@ -442,7 +442,7 @@ void dh_dependence_keep_summary(struct dh_dependence *r)
 {
     struct dh_dependence_summary *out = &r->functions[r->function];
     const struct dh_program *p = r->symex->program;
-    /* What an object of the library does inside is one step of who uses it. */
+    /* What an object of the library does inside is one step of its user. */
     if (dh_library_is_object(dh_library_class_of_member(dh_program_string(p, p->functions.at[r->function].name))))
         return;
     for (size_t n = 0; n < r->steps.n; n++) {

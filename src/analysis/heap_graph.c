@@ -300,7 +300,6 @@ void dh_heap_graph_collapse(struct dh_heap_graph *g, uint32_t node)
     n->flags |= DH_NODE_COLLAPSED;
     n->n_folds = 0;
     g->unions++;
-    g->collapses++;
     refold_edges(g, node);
     unify_pending(g);
 }

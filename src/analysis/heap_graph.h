@@ -83,7 +83,6 @@ struct dh_heap_graph {
     DH_VEC(struct dh_heap_cell_pair) pending;
     uint32_t mark;
     uint64_t unions; /* changes so far, to detect a fixed point */
-    uint32_t collapses;
     bool busy;
 };
 

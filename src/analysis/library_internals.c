@@ -1,5 +1,7 @@
 #include "analysis/library_internals.h"
 
+#include "base/str.h"
+
 #include <string.h>
 
 enum { DEEPEST = 24 };
@@ -11,14 +13,9 @@ static const char *const keepers[] = {
     "std::__tree_barrier",  "std::__atomic_semaphore",
 };
 
-static bool begins_with(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 static bool is_library(const char *name)
 {
-    return begins_with(name, "std::") || begins_with(name, "__gnu_cxx::");
+    return dh_starts_with(name, "std::") || dh_starts_with(name, "__gnu_cxx::");
 }
 
 /* Up the call path from the access, as long as it is library code. */
@@ -34,7 +31,7 @@ bool dh_event_in_library_internals(const struct dh_symex *w, const struct dh_sym
         if (!is_library(name))
             return false;
         for (size_t k = 0; k < sizeof keepers / sizeof *keepers; k++)
-            if (begins_with(name, keepers[k]))
+            if (dh_starts_with(name, keepers[k]))
                 return true;
     }
     return false;

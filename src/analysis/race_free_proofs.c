@@ -4,6 +4,7 @@
 #include "analysis/races.h"
 #include "analysis/use_after_free.h"
 #include "base/alloc.h"
+#include "base/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ struct finder {
     struct dh_symex symex;
     struct dh_conflicts conflicts;
     uint8_t *reached; /* by function */
-    uint8_t *open;    /* by function: code nobody knows may call it, or what calls it */
+    uint8_t *open;    /* by function: unknown code may call it, or what calls it */
     uint8_t *marks;   /* by site, of originals and of each copy */
     uint8_t *late;    /* by instruction: what it accesses may be gone */
     const uint8_t *elements;
@@ -59,7 +60,7 @@ bool dh_is_cxx_library_copy(const char *name)
 {
     static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZTVNS", "_ZTVS", "_ZTIS", "_ZTINS"};
     for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++)
-        if (strncmp(name, spaces[n], strlen(spaces[n])) == 0)
+        if (dh_starts_with(name, spaces[n]))
             return true;
     return false;
 }
@@ -98,7 +99,7 @@ static bool may_be_anything(struct finder *f, uint32_t node)
     return f->points_to.graph.nodes.at[node].flags & DH_NODE_EXPOSED;
 }
 
-/* A function that code nobody knows can call back, in whichever thread. */
+/* A function that unknown code can call back, in any thread. */
 static bool keeps_callbacks(struct finder *f)
 {
     const struct dh_heap_graph *g = &f->points_to.graph;
@@ -116,7 +117,7 @@ static bool keeps_callbacks(struct finder *f)
     return true;
 }
 
-/* Calls of what nobody knows. */
+/* Calls of unknown functions. */
 static bool knows_calls(struct finder *f)
 {
     for (uint32_t b = 0; b < f->p->blocks.n; b++) {
@@ -361,7 +362,7 @@ static void find_lock_uses(const struct finder *f, struct lock_uses *u)
         qsort(u->events.at, u->events.n, sizeof *u->events.at, by_node);
 }
 
-/* A lock that is made anew orders nothing that went before: only what nobody uses meanwhile is one lock for ever.
+/* A lock that is made anew orders nothing that went before: only what no thread uses meanwhile is one lock for ever.
  * `first` to `end` are the uses of one object. */
 static bool is_remade(struct finder *f, const struct lock_uses *u, size_t first, size_t end)
 {
@@ -442,7 +443,7 @@ static void find_late(struct finder *f)
     memset(f->reached, 0, f->p->functions.n);
 }
 
-/* Pointers that came through a pipe or from a thread's end: who has them may race with those who gave them. */
+/* Pointers that came through a pipe or from a thread's end: their user may race with the thread they come from. */
 static bool knows_objects(struct finder *f)
 {
     for (uint32_t n = 0; n < f->p->insts.n; n++) {

@@ -1,6 +1,7 @@
 #include "analysis/std_thread_lifetime.h"
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "model/library_names.h"
 
 #include <stdlib.h>
@@ -18,11 +19,6 @@ struct finder {
 };
 
 /* ---- names ---- */
-
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
 
 enum role { ROLE_NONE, ROLE_LOOKS, ROLE_STARTS, ROLE_ENDS };
 
@@ -61,7 +57,7 @@ static enum role role_of(const char *name)
         {"_ZN9__gnu_cxx17__normal_iteratorIPSt6threadSt6vectorIS1_SaIS1_EEEppEv", ROLE_LOOKS},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (begins(name, rows[i].prefix))
+        if (dh_starts_with(name, rows[i].prefix))
             return rows[i].role;
     return ROLE_NONE;
 }

@@ -46,7 +46,7 @@ uint32_t dh_symex_intern_lockset(struct dh_symex *w, const struct dh_symex_lock 
 
 /* ---- order states ---- */
 
-uint32_t dh_symex_intern_order(struct dh_symex *w, const struct dh_state *s)
+static uint32_t intern_order(struct dh_symex *w, const struct dh_state *s)
 {
     struct dh_order_state o = {s->started, s->joined, s->joined_heuristic, s->phase};
     for (size_t n = w->orders.n; n-- > 0 && w->orders.n - n < 64;)
@@ -82,7 +82,7 @@ static void note_context(struct dh_symex *w, uint32_t event, uint32_t context)
         dh_vec_push(&w->event_contexts, (struct dh_event_context){event, context});
 }
 
-void dh_symex_add_event(struct dh_symex *w, const struct dh_symex_event *e)
+static void add_event(struct dh_symex *w, const struct dh_symex_event *e)
 {
     struct dh_index *index = &w->state->event_index;
     uint64_t hash = hash_event(e);
@@ -428,8 +428,8 @@ void dh_symex_access(struct dh_symex_step *t, uint32_t operand, enum dh_symex_ev
     note_element(t, a, &e);
     e.lockset = related_locks(w, t->f, t->s, a, v, false);
     e.flags_seen = related_locks(w, t->f, t->s, a, v, true);
-    e.order = dh_symex_intern_order(w, t->s);
-    dh_symex_add_event(w, &e);
+    e.order = intern_order(w, t->s);
+    add_event(w, &e);
 }
 
 static bool in_array(const struct dh_symex *w, struct dh_heap_cell at)
@@ -504,7 +504,7 @@ static struct dh_symex_event sync_event(struct dh_symex *w, struct dh_symex_acti
                                    .node = lock->node,
                                    .offset = lock->offset,
                                    .lockset = dh_symex_intern_lockset(w, held, k),
-                                   .order = dh_symex_intern_order(w, s),
+                                   .order = intern_order(w, s),
                                    .context = f->context,
                                    .second = DH_NONE};
 }
@@ -519,7 +519,7 @@ void dh_symex_add_sync_event(struct dh_symex *w, struct dh_symex_activation *f, 
     e.flags |= flags;
     uint32_t alone = dh_symex_intern_lockset(w, second, 1);
     e.second = w->locksets.at[alone].first;
-    dh_symex_add_event(w, &e);
+    add_event(w, &e);
 }
 
 void dh_symex_add_join_event(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
@@ -529,5 +529,5 @@ void dh_symex_add_join_event(struct dh_symex *w, struct dh_symex_activation *f, 
         return;
     struct dh_symex_event e = sync_event(w, f, s, i, DH_SYMEX_JOIN, &s->locks[0]);
     e.element_joined = joined;
-    dh_symex_add_event(w, &e);
+    add_event(w, &e);
 }

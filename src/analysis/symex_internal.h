@@ -201,8 +201,6 @@ dh_thread_set dh_state_element_joined(const struct dh_state *s, uint32_t expr);
 
 /* symex_events.c */
 uint32_t dh_symex_intern_lockset(struct dh_symex *w, const struct dh_symex_lock *held, unsigned n);
-uint32_t dh_symex_intern_order(struct dh_symex *w, const struct dh_state *s);
-void dh_symex_add_event(struct dh_symex *w, const struct dh_symex_event *e);
 void dh_symex_add_sync_event(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
                              const struct dh_inst *i, enum dh_symex_event_kind kind, const struct dh_symex_lock *lock,
                              const struct dh_symex_lock *second, uint32_t flags);

@@ -2,7 +2,6 @@
  * runs failed and the first stale reads of a failing one. */
 #include "base/alloc.h"
 #include "classify/campaign_internal.h"
-#include "classify/explain.h"
 #include "classify/free_runs.h"
 #include "classify/rank_sum.h"
 

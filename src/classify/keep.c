@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "finding/json_text.h"
 #include "host/file.h"
-#include "prove/goals.h"
 
 #include <ctype.h>
 #include <string.h>

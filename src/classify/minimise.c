@@ -1,7 +1,6 @@
 #include "classify/minimise.h"
 
 #include "base/alloc.h"
-#include "prove/end_finding.h"
 #include "prove/minimise.h"
 #include "search/strategy.h"
 

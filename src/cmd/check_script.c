@@ -4,7 +4,6 @@
 #include "cmd/subjects.h"
 #include "host/file.h"
 #include "launch/launch.h"
-#include "prove/engine_process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "cmd/check_table.h"
 
 #include "base/str.h"
-#include "cmd/command.h"
 #include "report/short_name.h"
 #include "report/text.h"
 

@@ -1,5 +1,4 @@
 /* deadheat heal: prints what healing the findings of a program comes to (heal/healing.h). */
-#include "base/str.h"
 #include "cmd/campaign_progress.h"
 #include "cmd/command.h"
 #include "driver/policy_plan.h"

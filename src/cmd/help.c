@@ -1,5 +1,4 @@
 /* deadheat help: text for the terminal and roff for man, both from the command table. */
-#include "base/str.h"
 #include "cmd/command.h"
 
 #include <ctype.h>

@@ -1,5 +1,4 @@
 /* deadheat info: what a program built with deadheat carries. Never runs it. */
-#include "base/names.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "driver/derive.h"

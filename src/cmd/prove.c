@@ -6,7 +6,6 @@
 #include "cmd/run_options.h"
 #include "cmd/subjects.h"
 #include "cmd/terminal.h"
-#include "host/file.h"
 #include "launch/open_subject.h"
 #include "prove/baseline.h"
 #include "prove/goals.h"

@@ -2,12 +2,10 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cmd/run_options.h"
-#include "host/file.h"
 #include "host/process.h"
 #include "launch/open_subject.h"
 #include "launch/witness_run.h"
 #include "prove/schedule_text.h"
-#include "report/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 #include "cmd/subjects.h"
 
-#include "finding/store.h"
 #include "host/file.h"
 #include "host/process.h"
 #include "host/resources.h"

@@ -1,8 +1,5 @@
 #include "detect/field_set.h"
 
-#include "base/alloc.h"
-#include "base/str.h"
-
 #include <string.h>
 
 /* A section that walks a large structure has a piece for each node: beyond so many the set is normalised early. */

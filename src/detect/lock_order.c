@@ -270,7 +270,7 @@ const struct dh_lock_request *dh_lock_order_next(struct dh_lock_order *o, uint32
 
 /* ---- cycles ---- */
 
-const struct dh_lock_hold *dh_lock_request_holds(const struct dh_lock_request *r, uint64_t lock, bool shared)
+static const struct dh_lock_hold *find_hold(const struct dh_lock_request *r, uint64_t lock, bool shared)
 {
     for (uint32_t i = 0; i < r->n_held; i++)
         if (r->held[i].lock == lock)
@@ -281,8 +281,7 @@ const struct dh_lock_hold *dh_lock_request_holds(const struct dh_lock_request *r
 /* `waiter` would wait for what `holder` has or is. */
 static bool waits_for(const struct dh_lock_request *waiter, const struct dh_lock_request *holder)
 {
-    return waiter->lock ? dh_lock_request_holds(holder, waiter->lock, waiter->shared) != NULL
-                        : waiter->joined == holder->thread;
+    return waiter->lock ? find_hold(holder, waiter->lock, waiter->shared) != NULL : waiter->joined == holder->thread;
 }
 
 static requests *blockers(struct dh_lock_order *o, const struct dh_lock_request *r)
@@ -309,7 +308,7 @@ static bool may_be_in_cycle(struct dh_lock_order *o, const struct dh_lock_reques
 static bool have_gate_lock(const struct dh_lock_request *a, const struct dh_lock_request *b)
 {
     for (uint32_t i = 0; i < a->n_held; i++)
-        if (dh_lock_request_holds(b, a->held[i].lock, a->held[i].shared))
+        if (find_hold(b, a->held[i].lock, a->held[i].shared))
             return true;
     return false;
 }
@@ -341,7 +340,7 @@ static uint64_t signature(const struct dh_lock_order *o)
     size_t n = 0;
     for (size_t i = 0; i < o->n_path; i++) {
         const struct dh_lock_request *r = o->path[i], *before = o->path[(i ? i : o->n_path) - 1];
-        const struct dh_lock_hold *h = before->lock ? dh_lock_request_holds(r, before->lock, before->shared) : NULL;
+        const struct dh_lock_hold *h = before->lock ? find_hold(r, before->lock, before->shared) : NULL;
         uint64_t part =
             dh_hash_combine(dh_hash_combine(1, place_of(r->site, r->ctx)), h ? place_of(h->site, h->ctx) : UINT64_MAX);
         size_t k = 0;

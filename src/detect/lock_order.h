@@ -51,7 +51,5 @@ void dh_lock_order_request(struct dh_lock_order *o, const struct dh_lock_request
 void dh_lock_order_forget(struct dh_lock_order *o, uint64_t lock);
 /* The thread's requests one after the other, NULL after the last; `at` begins with 0. */
 const struct dh_lock_request *dh_lock_order_next(struct dh_lock_order *o, uint32_t thread, size_t *at);
-/* The lock held by `r` that blocks a request for it, or NULL. */
-const struct dh_lock_hold *dh_lock_request_holds(const struct dh_lock_request *r, uint64_t lock, bool shared);
 
 #endif

@@ -1,5 +1,4 @@
 #include "detect/prefilter_cells.h"
-#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

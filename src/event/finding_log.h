@@ -46,11 +46,11 @@ enum dh_log_role {
 enum dh_log_access_flag {
     DH_LOG_WRITE = 1 << 0,
     DH_LOG_ATOMIC = 1 << 1,
-    DH_LOG_FREE = 1 << 2,
-    DH_LOG_ALLOC = 1 << 3,
-    DH_LOG_NO_STACK = 1 << 4,
-    DH_LOG_HAS_VALUE = 1 << 5,
-    DH_LOG_BY_LIBRARY = 1 << 6
+    DH_LOG_FREE = 1 << 2,      /* was the freeing of the memory */
+    DH_LOG_ALLOC = 1 << 3,     /* was its allocation (calloc's zeroes) */
+    DH_LOG_NO_STACK = 1 << 4,  /* too long ago: place, context and locks are unknown */
+    DH_LOG_HAS_VALUE = 1 << 5, /* `value` is what was (or is about to be) written */
+    DH_LOG_BY_LIBRARY = 1 << 6 /* done by an interposed function; the place is the call's, if there is one */
 };
 
 enum dh_log_thread_flag { DH_LOG_FINISHED = 1 << 1, DH_LOG_JOINED = 1 << 2, DH_LOG_FOREIGN = 1 << 5 };

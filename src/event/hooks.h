@@ -34,7 +34,7 @@ void __dh_write_range(void *addr, size_t size, uint32_t place);
  * bytes from the one before; shape = size | stride << 8, a number with a sign. */
 void __dh_read_run(const void *first, uint64_t count, uint64_t shape, uint32_t place);
 void __dh_write_run(void *first, uint64_t count, uint64_t shape, uint32_t place);
-/* What the recorder is told (lockset), beside or instead of the above: before the access, of any size, anywhere; those
+/* What the recorder records (lockset), beside or instead of the above: before the access, of any size, anywhere; those
  * of 4 and 8 bytes aligned to their size. */
 void __dh_note_read(const void *addr, size_t size, uint32_t place);
 void __dh_note_write(void *addr, size_t size, uint32_t place);
@@ -78,13 +78,13 @@ DH_ATOMIC_HOOKS(uint32_t, 4)
 DH_ATOMIC_HOOKS(uint64_t, 8)
 DH_ATOMIC_HOOKS(dh_u128, 16)
 #undef DH_ATOMIC_HOOKS
-/* Before inline assembly that may touch memory in ways nobody told us. */
+/* Before inline assembly that may access memory in unknown ways. */
 void __dh_assembly(uint32_t place);
 /* Before a call that the site table knows (allocation, synchronisation, thread): says from where it comes. */
 void __dh_call(uint32_t place);
 
-/* Around a library call: what it does with memory at these addresses needs no look, because nobody else can see it or
- * because it was told already. Both NULL after the call. */
+/* Around a library call: what it does with memory at these addresses needs no check, because no other thread can reach
+ * it or because it was checked already. Both NULL after the call. */
 void __dh_spare(const void *a, const void *b);
 
 /* Before an access to what the source says is guarded by a lock: whether the thread holds it. `what` = bytes accessed |
@@ -151,12 +151,12 @@ uint32_t __dh_unwatched(const void *first, size_t size);
 uint32_t __dh_scope_enter(const void *object, uint32_t place);
 void __dh_scope_leave(uint32_t token);
 
-/* Accesses in units (consistency), late and before the access: of at most eight bytes that lie in one aligned eight,
+/* Accesses in scopes (consistency), late and before the access: of at most eight bytes that lie in one aligned eight,
  * and any. */
-void __dh_unit_read(const void *addr, size_t size, uint32_t place);
-void __dh_unit_write(void *addr, size_t size, uint32_t place);
-void __dh_unit_read_range(const void *addr, size_t size, uint32_t place);
-void __dh_unit_write_range(void *addr, size_t size, uint32_t place);
+void __dh_scope_read(const void *addr, size_t size, uint32_t place);
+void __dh_scope_write(void *addr, size_t size, uint32_t place);
+void __dh_scope_read_range(const void *addr, size_t size, uint32_t place);
+void __dh_scope_write_range(void *addr, size_t size, uint32_t place);
 
 /* Healing (heal), outside of all others: numbers of sections and groups are those of event/heal.h. A section that is
  * open holds its group until it is closed; a group is entered for one access. `frame` is where the function's return
@@ -180,7 +180,7 @@ void __dh_heal_again(const void *frame);
 /* An instrumented library makes itself known, with the range of its code; answers what its places are counted from. */
 uint32_t __dh_join(const void *code, const void *code_end);
 
-/* Shadow call stack. Enter answers the depth to give back at every way out of the function;
+/* Shadow call stack. Enter returns the depth to restore at every exit of the function;
  * `frame` is the address of the caller's return address (llvm.addressofreturnaddress), so that frames left by
  * longjmp or an exception are recognised as dead: every live frame lies above it. */
 uint32_t __dh_enter(const void *frame, const void *return_address);

@@ -40,18 +40,21 @@ enum dh_finding_level dh_finding_level_parse(const char *name)
     return DH_LEVEL_SUSPECTED;
 }
 
+/* The number of the name; `none` if it is not among them. */
+static unsigned which(const char *const *names, unsigned n, const char *name, unsigned none)
+{
+    unsigned i = 0;
+    while (i < n && strcmp(names[i], name) != 0)
+        i++;
+    return i < n ? i : none;
+}
+
 enum dh_finding_verdict dh_finding_verdict_parse(const char *name)
 {
-    for (unsigned v = 0; v < DH_VERDICT_COUNT; v++)
-        if (strcmp(verdicts[v], name) == 0)
-            return (enum dh_finding_verdict)v;
-    return DH_VERDICT_NONE;
+    return (enum dh_finding_verdict)which(verdicts, DH_VERDICT_COUNT, name, DH_VERDICT_NONE);
 }
 
 enum dh_finding_healing dh_finding_healing_parse(const char *name)
 {
-    for (unsigned h = 0; h < DH_HEALING_COUNT; h++)
-        if (strcmp(healings[h], name) == 0)
-            return (enum dh_finding_healing)h;
-    return DH_HEALING_NONE;
+    return (enum dh_finding_healing)which(healings, DH_HEALING_COUNT, name, DH_HEALING_NONE);
 }

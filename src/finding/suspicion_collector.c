@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/set.h"
-#include "base/str.h"
 #include "event/finding_log.h"
 #include "finding/modules.h"
 #include "finding/resolve.h"

@@ -52,7 +52,7 @@ struct dh_container_writer *dh_container_writer_new(const char *variant)
     return w;
 }
 
-void dh_container_writer_free(struct dh_container_writer *w)
+static void free_writer(struct dh_container_writer *w)
 {
     if (!w)
         return;
@@ -118,7 +118,7 @@ struct dh_bytes dh_container_finish(struct dh_container_writer *w, const struct 
     dh_str_add_n(&out, (const char *)&h, sizeof h);
     dh_str_add_n(&out, (const char *)w->parts.at, table);
     dh_str_add_n(&out, w->data.at ? w->data.at : "", w->data.n);
-    dh_container_writer_free(w);
+    free_writer(w);
     return dh_bytes_take(&out);
 }
 

@@ -50,7 +50,6 @@ bool dh_container_copy(struct dh_container_writer *w, const struct dh_container 
                        struct dh_err *err);
 /* Returns the section's bytes and frees the writer. */
 struct dh_bytes dh_container_finish(struct dh_container_writer *w, const struct dh_id *id);
-void dh_container_writer_free(struct dh_container_writer *w);
 
 /* Opens the container of an ELF file; the message says what is wrong with which file and what to do. */
 bool dh_container_open(struct dh_container *c, const char *path, struct dh_err *err);

@@ -1,6 +1,5 @@
 #include "instrument/counters.h"
 
-#include "base/vec.h"
 #include "event/counters.h"
 #include "instrument/hooks.h"
 #include "instrument/pass.h"
@@ -204,7 +203,7 @@ static const struct {
     {DH_HOOK_READ_UNALIGNED, DH_HOOK_WRITE_UNALIGNED, DH_COUNTER_CHECK_RACE},
     {DH_HOOK_READ_RUN, DH_HOOK_WRITE_RUN, DH_COUNTER_CHECK_RACE}, /* one for all iterations */
     {DH_HOOK_ALIVE_READ, DH_HOOK_ALIVE_WRITE, DH_COUNTER_CHECK_ALIVE},
-    {DH_HOOK_UNIT_READ, DH_HOOK_UNIT_WRITE_RANGE, DH_COUNTER_CHECK_UNIT},
+    {DH_HOOK_SCOPE_READ, DH_HOOK_SCOPE_WRITE_RANGE, DH_COUNTER_CHECK_UNIT},
 };
 
 static enum dh_counter check_of(enum dh_hook hook)

@@ -32,7 +32,6 @@ void dh_scope_objects_release(struct dh_scope_objects *objects);
 
 struct dh_instrument_counts {
     uint32_t reads, writes, atomics, ranges, calls, notes, functions, scopes; /* hooks placed */
-    uint32_t lost_tags;                                                       /* resolved by other means */
     uint32_t unplaced; /* no site was found, only a location nearby */
 };
 

@@ -52,10 +52,7 @@ static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
         (l->pass.plan->proven ? dh_site_resolver_certain_classes(&l->resolver, a) : r.classes) & DH_CLASSES_LATE;
     if (!l->classes)
         return false;
-    if (r.site == DH_NO_SITE)
-        l->pass.counts->unplaced++;
-    else
-        l->pass.counts->lost_tags++;
+    l->pass.counts->unplaced += r.site == DH_NO_SITE;
     return true;
 }
 
@@ -313,14 +310,14 @@ static void place_unit(struct late *l, LLVMValueRef from, uint64_t bytes, LLVMVa
     if (dh_escape_is_copy(&l->escape, from) || !is_shared(l, from, read))
         return;
     if (!whole) {
-        enum dh_hook hook = part ? DH_HOOK_UNIT_READ : DH_HOOK_UNIT_READ_RANGE;
+        enum dh_hook hook = part ? DH_HOOK_SCOPE_READ : DH_HOOK_SCOPE_READ_RANGE;
         dh_hooks_call(&l->pass.hooks, l->pass.b, hook + !read, args);
         return;
     }
     for (uint64_t at = 0; at < bytes; at += WORD) {
         LLVMValueRef offset = dh_pass_u64(&l->pass, at);
         args[0] = at ? LLVMBuildGEP2(l->pass.b, LLVMInt8TypeInContext(l->pass.c), from, &offset, 1, "") : from;
-        dh_hooks_call(&l->pass.hooks, l->pass.b, read ? DH_HOOK_UNIT_READ : DH_HOOK_UNIT_WRITE, args);
+        dh_hooks_call(&l->pass.hooks, l->pass.b, read ? DH_HOOK_SCOPE_READ : DH_HOOK_SCOPE_WRITE, args);
     }
 }
 

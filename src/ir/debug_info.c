@@ -2,7 +2,6 @@
 #include "ir/debug_info_internal.h"
 
 #include "base/alloc.h"
-#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 #include "ir/debug_variables.h"
 
-#include "base/str.h"
-
 #include <string.h>
 
 static void bind(struct dh_bindings *b, struct dh_di *di, LLVMValueRef call, LLVMValueRef value,

@@ -1,7 +1,6 @@
 #include "ir/function_clone.h"
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/map.h"
 #include "ir/known_functions.h"
 

@@ -249,21 +249,10 @@ static void emit_call(struct dh_model_reader *r, LLVMValueRef call, dh_value cal
 }
 
 /* ---- libraries ---- */
-static bool is_noreturn(LLVMValueRef call)
+/* The call, or the function that it calls, has the attribute. */
+static bool has_attribute(LLVMValueRef call, const char *name)
 {
-    static unsigned kind;
-    if (!kind)
-        kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
-    LLVMValueRef callee = LLVMGetCalledValue(call);
-    return LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind) ||
-           (LLVMIsAFunction(callee) && LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
-}
-
-static bool returns_twice(LLVMValueRef call)
-{
-    static unsigned kind;
-    if (!kind)
-        kind = LLVMGetEnumAttributeKindForName("returns_twice", 13);
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMValueRef callee = LLVMGetCalledValue(call);
     return LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind) ||
            (LLVMIsAFunction(callee) && LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
@@ -339,7 +328,7 @@ bool dh_read_call(struct dh_model_reader *r, LLVMValueRef call)
     r->throws = false;
     if (LLVMIsAFunction(callee) && dh_starts_with(LLVMGetValueName2(callee, &n), "llvm."))
         return read_intrinsic(r, call, LLVMGetValueName2(callee, &n));
-    if (returns_twice(call)) {
+    if (has_attribute(call, "returns_twice")) {
         dh_build_limit(r->p, DH_LIMIT_SETJMP);
         r->p->functions.at[r->index].flags |= DH_FUNCTION_RETURNS_TWICE;
     }
@@ -351,7 +340,7 @@ bool dh_read_call(struct dh_model_reader *r, LLVMValueRef call)
     else
         emit_call(r, call, dh_read_value(r, callee), &list);
     release(&list);
-    return returns && !is_noreturn(call);
+    return returns && !has_attribute(call, "noreturn");
 }
 
 /* ---- bodies for functions of libraries ---- */

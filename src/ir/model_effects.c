@@ -1,7 +1,6 @@
 /* Effects of library functions, expanded to instructions of the abstract program by their models. */
 #include "ir/model_internal.h"
 
-#include "base/str.h"
 #include "model/library_names.h"
 
 #include <string.h>

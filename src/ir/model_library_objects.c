@@ -201,12 +201,6 @@ static const char *name_of(LLVMValueRef callee)
     return LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
-
 /* Elements of vectors and arrays are selected by an index, which points-to and symbolic execution interpret. */
 bool dh_read_element(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n)
 {
@@ -215,7 +209,7 @@ bool dh_read_element(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef 
     unsigned kind = LLVMGetEnumAttributeKindForName("dereferenceable", 15);
     LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeReturnIndex, kind);
     if (r->strict || n != 2 || !a || dh_library_class_of_member(name) == DH_LIBRARY_OTHER || !(vector || array) ||
-        !(ends_with(name, "EixEm") || ends_with(name, "E2atEm")))
+        !(dh_ends_with(name, "EixEm") || dh_ends_with(name, "E2atEm")))
         return false;
     uint32_t place = r->place, result = dh_read_result(r, call);
     dh_read_name_argument(r, call, LLVMGetOperand(call, 0), (uint32_t)attribute(callee, 0, "dereferenceable"));
@@ -244,7 +238,7 @@ static bool keeps_reference(const char *name)
     if (dh_starts_with(name, "llvm.") || dh_starts_with(name, "_ZNSt18condition_variable"))
         return true;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(name, ends[i]))
+        if (dh_ends_with(name, ends[i]))
             return true;
     return false;
 }
@@ -275,7 +269,7 @@ static LLVMValueRef lock_of_guard(LLVMValueRef guard)
 static bool holds_to_the_end(LLVMValueRef guard)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(guard); u; u = LLVMGetNextUse(u))
-        if (ends_with(name_of(LLVMGetCalledValue(LLVMGetUser(u))), "E6unlockEv"))
+        if (dh_ends_with(name_of(LLVMGetCalledValue(LLVMGetUser(u))), "E6unlockEv"))
             return false;
     return true;
 }
@@ -284,12 +278,12 @@ bool dh_read_relock(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef c
 {
     const char *name = name_of(callee);
     bool shared = strstr(name, "11shared_lockI");
-    bool gives_back = ends_with(name, "D1Ev") || ends_with(name, "D2Ev") || ends_with(name, "E6unlockEv");
+    bool gives_back = dh_ends_with(name, "D1Ev") || dh_ends_with(name, "D2Ev") || dh_ends_with(name, "E6unlockEv");
     if (r->strict || dh_library_class_of_member(name) != DH_LIBRARY_LOCK_GUARD || !LLVMGetNumArgOperands(call) ||
-        !(ends_with(name, "E4lockEv") || gives_back))
+        !(dh_ends_with(name, "E4lockEv") || gives_back))
         return false;
     LLVMValueRef guard = LLVMGetOperand(call, 0), lock = lock_of_guard(guard);
-    if (!lock || (!ends_with(name, "E6unlockEv") && gives_back && !holds_to_the_end(guard)))
+    if (!lock || (!dh_ends_with(name, "E6unlockEv") && gives_back && !holds_to_the_end(guard)))
         return false;
     dh_read_name_argument(r, call, lock, 0);
     if (gives_back)

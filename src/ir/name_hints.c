@@ -1,6 +1,5 @@
 #include "ir/name_hints.h"
 
-#include "base/arena.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "ir/access_names.h"

@@ -2,7 +2,6 @@
 #include "ir/sites.h"
 
 #include "base/str.h"
-#include "base/vec.h"
 #include "ir/access_names.h"
 #include "ir/known_functions.h"
 

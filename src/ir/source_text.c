@@ -1,7 +1,6 @@
 #include "ir/source_text.h"
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"

@@ -1,5 +1,6 @@
 #include "memory/heuristics.h"
 
+#include "base/reader.h"
 #include "memory/run_arena.h"
 
 /* What was read last: of an address by anyone, and stale ones by a thread at a site. */
@@ -129,10 +130,10 @@ static unsigned pick_random_different(struct dh_picker *p, const struct choice *
 }
 
 static const struct {
-    const char *name, *summary;
+    const char *name;
     unsigned (*pick)(struct dh_picker *, const struct choice *);
 } heuristics[] = {
-#define DH_HEURISTIC(id, name, summary) {name, summary, pick_##id},
+#define DH_HEURISTIC(id, name, summary) {name, pick_##id},
 #include "memory/heuristics.def"
 #undef DH_HEURISTIC
 };
@@ -201,12 +202,7 @@ struct dh_picker *dh_picker_new(struct dh_memory *memory, enum dh_heuristic h, u
 enum dh_heuristic dh_heuristic_by_name(const char *name)
 {
     unsigned h = 0;
-    for (; h < DH_HEURISTIC_COUNT; h++) {
-        const char *a = heuristics[h].name, *b = name;
-        while (*a && *a == *b)
-            a++, b++;
-        if (*a == *b)
-            break;
-    }
+    while (h < DH_HEURISTIC_COUNT && !dh_span_is(dh_span_of(name), heuristics[h].name))
+        h++;
     return (enum dh_heuristic)h;
 }

@@ -1,5 +1,7 @@
 #include "memory/model.h"
 
+#include "base/reader.h"
+
 #define DH_MEMORY_MODEL(id) extern const struct dh_memory_model dh_memory_##id;
 #include "memory/models.def"
 #undef DH_MEMORY_MODEL
@@ -11,17 +13,10 @@ const struct dh_memory_model *const dh_memory_models[] = {
     NULL,
 };
 
-static bool equal(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
 const struct dh_memory_model *dh_memory_model_by_name(const char *name)
 {
     for (const struct dh_memory_model *const *m = dh_memory_models; *m; m++)
-        if (equal((*m)->name, name))
+        if (dh_span_is(dh_span_of(name), (*m)->name))
             return *m;
     return NULL;
 }

@@ -2,7 +2,8 @@
 
 typedef uint64_t __attribute__((may_alias)) word;
 
-void dh_memory_copy(void *to, const void *from, size_t size)
+/* Without libc, whose functions the runtime watches; `size` is a multiple of eight, both are aligned. */
+static void copy_bytes(void *to, const void *from, size_t size)
 {
     word *t = to;
     const word *f = from;
@@ -57,16 +58,16 @@ size_t dh_run_arena_snapshot_size(const struct dh_run_arena *a)
 
 void dh_run_arena_snapshot(const struct dh_run_arena *a, void *to)
 {
-    dh_memory_copy(to, &a->marks, sizeof a->marks);
+    copy_bytes(to, &a->marks, sizeof a->marks);
     char *at = (char *)to + sizeof a->marks;
     for (unsigned i = 0; i <= a->marks.now; at += a->marks.used[i++])
-        dh_memory_copy(at, a->at[i], a->marks.used[i]);
+        copy_bytes(at, a->at[i], a->marks.used[i]);
 }
 
 void dh_run_arena_restore(struct dh_run_arena *a, const void *from)
 {
-    dh_memory_copy(&a->marks, from, sizeof a->marks);
+    copy_bytes(&a->marks, from, sizeof a->marks);
     const char *at = (const char *)from + sizeof a->marks;
     for (unsigned i = 0; i <= a->marks.now; at += a->marks.used[i++])
-        dh_memory_copy(a->at[i], at, a->marks.used[i]);
+        copy_bytes(a->at[i], at, a->marks.used[i]);
 }

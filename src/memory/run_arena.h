@@ -25,7 +25,4 @@ size_t dh_run_arena_snapshot_size(const struct dh_run_arena *a);
 void dh_run_arena_snapshot(const struct dh_run_arena *a, void *to);
 void dh_run_arena_restore(struct dh_run_arena *a, const void *from);
 
-/* Without libc, whose functions the runtime watches; `size` is a multiple of eight, both are aligned. */
-void dh_memory_copy(void *to, const void *from, size_t size);
-
 #endif

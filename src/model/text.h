@@ -8,9 +8,8 @@
 #include "model/program.h"
 
 void dh_program_print(const struct dh_program *p, struct dh_str *out);
-/* One instruction without line end, one value: for messages. */
+/* One instruction without line end: for messages. */
 void dh_inst_print(const struct dh_program *p, const struct dh_inst *i, struct dh_str *out);
-void dh_value_print(const struct dh_program *p, dh_value v, struct dh_str *out);
 /* `p` is initialised here and released by the caller in any case; finished when true. Messages name the line. */
 bool dh_program_parse(struct dh_program *p, const char *name, const char *text, struct dh_err *err);
 

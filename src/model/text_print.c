@@ -49,7 +49,7 @@ static void add_number(struct dh_str *out, const char *key, uint64_t number)
         dh_str_addf(out, " %s=%" PRIu64, key, number);
 }
 
-void dh_value_print(const struct dh_program *p, dh_value v, struct dh_str *out)
+static void print_value(const struct dh_program *p, dh_value v, struct dh_str *out)
 {
     if (dh_is_register(v)) {
         dh_str_addf(out, "r%u", v);
@@ -112,7 +112,7 @@ static void add_operands(struct dh_str *out, const struct dh_program *p, const s
         if (i->op == DH_I_PHI && k % 2)
             dh_str_addf(out, "b%u", dh_operand(p, i, k));
         else
-            dh_value_print(p, dh_operand(p, i, k), out);
+            print_value(p, dh_operand(p, i, k), out);
     }
 }
 
@@ -183,7 +183,7 @@ static void print_global(const struct dh_program *p, const struct dh_global *g, 
     for (uint32_t k = 0; k < g->n_initials; k++) {
         const struct dh_initial *i = &p->initials.at[g->initial + k];
         dh_str_addf(out, "initial %u ", i->offset);
-        dh_value_print(p, i->value, out);
+        print_value(p, i->value, out);
         dh_str_add(out, "\n");
     }
 }

@@ -307,12 +307,11 @@ static const char *const end_words[DH_ENGINE_ENDS] = {
 static void add_engine_end(struct dh_str *s, const struct engine_run *e)
 {
     dh_str_addf(s, "undisturbed in the engine it %s", end_words[e->end]);
-    if (e->end == DH_ENGINE_CUT)
-        dh_str_addf(s, " after %u steps", e->depth);
     if (e->end == DH_ENGINE_DONE)
         dh_str_addf(s, " with exit code %d", e->status);
-    else
-        dh_str_add(s, e->place);
+    if (e->end == DH_ENGINE_CUT)
+        dh_str_addf(s, " after %u steps", e->depth);
+    dh_str_add(s, e->place);
 }
 
 /* ---- what keeps the engine from a schedule ---- */

@@ -148,7 +148,8 @@ static bool rule_matches(const struct rule *r, const struct dh_site_table *t, co
     }
 }
 
-bool dh_rules_skip(const struct dh_rules *r, const struct dh_site_table *table, const struct dh_site *site)
+/* The last rule that matches decides; without one it is recorded. */
+static bool skips(const struct dh_rules *r, const struct dh_site_table *table, const struct dh_site *site)
 {
     for (size_t i = r->all.n; i-- > 0;)
         if (rule_matches(&r->all.at[i], table, site))
@@ -178,7 +179,7 @@ static bool decide(const struct dh_rules_filter *f, uint32_t place)
 {
     const struct dh_site_table *t = NULL;
     const struct dh_site *s = f->host.site ? f->host.site(f->host.arg, place, &t) : NULL;
-    return !s || !dh_rules_skip(f->rules, t, s);
+    return !s || !skips(f->rules, t, s);
 }
 
 enum { PLACES_MOST = 1 << 26 };

@@ -15,8 +15,6 @@ struct dh_rules;
 struct dh_rules *dh_rules_read(const char *path, struct dh_err *err);
 struct dh_rules *dh_rules_parse(const char *name, const char *text, size_t n, struct dh_err *err);
 void dh_rules_free(struct dh_rules *r);
-/* The last rule that matches decides; without one it is recorded. */
-bool dh_rules_skip(const struct dh_rules *r, const struct dh_site_table *table, const struct dh_site *site);
 
 /* Rules on a stream: what was decided for a place is kept. `rules` may be NULL: all is kept. */
 struct dh_rules_filter;

@@ -47,7 +47,7 @@ static void report_misuse(struct dh_race_state *s, struct dh_report *r, const ui
     dh_vector_restore(&saved);
 }
 
-void dh_annotation_broken(enum dh_report_kind kind, const void *at, size_t size, uint32_t flags, const char *text,
+void dh_annotation_broken(enum dh_finding_kind kind, const void *at, size_t size, uint32_t flags, const char *text,
                           const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
@@ -67,7 +67,7 @@ void dh_annotation_broken(enum dh_report_kind kind, const void *at, size_t size,
 
 static void misused(const void *lock, const char *text, const uintptr_t *call_slot)
 {
-    dh_annotation_broken(DH_REPORT_LOCK_MISUSE, lock, 0, 0, text, call_slot);
+    dh_annotation_broken(DH_FINDING_LOCK_MISUSE, lock, 0, 0, text, call_slot);
 }
 
 /* ---- order through an object ---- */
@@ -136,13 +136,6 @@ DH_ANNOTATION void __tsan_mutex_destroy(void *lock, unsigned flags)
     destroyed(lock, DH_CALL_SLOT);
 }
 
-/* How the lock is implemented does not matter: between pre and post nothing is observed. */
-DH_ANNOTATION void __tsan_mutex_pre_lock(void *lock, unsigned flags)
-{
-    (void)lock, (void)flags;
-    dh_ignore_begin(DH_IGNORED_ALL);
-}
-
 DH_ANNOTATION void __tsan_mutex_post_lock(void *lock, unsigned flags, int recursion)
 {
     dh_ignore_end(DH_IGNORED_ALL);
@@ -157,36 +150,20 @@ DH_ANNOTATION int __tsan_mutex_pre_unlock(void *lock, unsigned flags)
     return times;
 }
 
-DH_ANNOTATION void __tsan_mutex_post_unlock(void *lock, unsigned flags)
-{
-    (void)lock, (void)flags;
-    dh_ignore_end(DH_IGNORED_ALL);
-}
-
-DH_ANNOTATION void __tsan_mutex_pre_signal(void *lock, unsigned flags)
-{
-    (void)lock, (void)flags;
-    dh_ignore_begin(DH_IGNORED_ALL);
-}
-
-DH_ANNOTATION void __tsan_mutex_post_signal(void *lock, unsigned flags)
-{
-    (void)lock, (void)flags;
-    dh_ignore_end(DH_IGNORED_ALL);
-}
-
-/* Out of a lock's making for a while, into code of the program's. */
-DH_ANNOTATION void __tsan_mutex_pre_divert(void *lock, unsigned flags)
-{
-    (void)lock, (void)flags;
-    dh_ignore_end(DH_IGNORED_ALL);
-}
-
-DH_ANNOTATION void __tsan_mutex_post_divert(void *lock, unsigned flags)
-{
-    (void)lock, (void)flags;
-    dh_ignore_begin(DH_IGNORED_ALL);
-}
+/* How the lock is implemented does not matter: between pre and post nothing is observed. `divert` leaves that for a
+ * while, for code of the program. */
+#define BRACKET(name, notify)                                                                                          \
+    DH_ANNOTATION void __tsan_mutex_##name(void *lock, unsigned flags)                                                 \
+    {                                                                                                                  \
+        (void)lock, (void)flags;                                                                                       \
+        notify(DH_IGNORED_ALL);                                                                                        \
+    }
+BRACKET(pre_lock, dh_ignore_begin)
+BRACKET(post_unlock, dh_ignore_end)
+BRACKET(pre_signal, dh_ignore_begin)
+BRACKET(post_signal, dh_ignore_end)
+BRACKET(pre_divert, dh_ignore_end)
+BRACKET(post_divert, dh_ignore_begin)
 
 /* ---- races that are meant ---- */
 
@@ -267,7 +244,7 @@ DH_ANNOTATION void __deadheat_accept(const volatile void *at, size_t size)
 DH_ANNOTATION void __deadheat_assert_held(const volatile void *lock)
 {
     if (__dh_thread.race && !dh_lock_may_be_held((const void *)lock))
-        dh_annotation_broken(DH_REPORT_ANNOTATION, (const void *)lock, 0, 0,
+        dh_annotation_broken(DH_FINDING_ANNOTATION, (const void *)lock, 0, 0,
                              "the thread does not hold the lock that the source says it holds (DEADHEAT_ASSERT_HELD)",
                              DH_CALL_SLOT);
 }
@@ -301,7 +278,7 @@ static void ignore_end(enum dh_ignored what, const char *text, const uintptr_t *
     bool begun = !__dh_thread.race || __dh_thread.race->ignoring[what];
     dh_ignore_end(what);
     if (!begun)
-        dh_annotation_broken(DH_REPORT_ANNOTATION, NULL, 0, 0, text, call_slot);
+        dh_annotation_broken(DH_FINDING_ANNOTATION, NULL, 0, 0, text, call_slot);
 }
 
 #define UNUSED_PLACE (void)file, (void)line
@@ -486,6 +463,6 @@ void __dh_guarded(const void *addr, const void *lock, uint64_t what, const char 
         !breaks_guard(s, (uintptr_t)addr, (uintptr_t)lock, what))
         return;
     dh_print_text(text, sizeof text, "the source says %s, and the thread does not hold it", words);
-    dh_annotation_broken(DH_REPORT_ANNOTATION, addr, what & DH_GUARDED_SIZE, write ? DH_ACCESS_WRITE : 0, text,
+    dh_annotation_broken(DH_FINDING_ANNOTATION, addr, what & DH_GUARDED_SIZE, write ? DH_LOG_WRITE : 0, text,
                          DH_CALL_SLOT);
 }

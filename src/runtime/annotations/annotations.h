@@ -9,7 +9,7 @@
 #define DH_ANNOTATION __attribute__((weak, visibility("default")))
 
 /* The call in *call_slot contradicts what the source said; `text` says how, and lives as long as the process. */
-void dh_annotation_broken(enum dh_report_kind kind, const void *at, size_t size, uint32_t flags, const char *text,
+void dh_annotation_broken(enum dh_finding_kind kind, const void *at, size_t size, uint32_t flags, const char *text,
                           const uintptr_t *call_slot);
 
 #endif

@@ -9,7 +9,6 @@
 #include "runtime/core/parts.h"
 #include "runtime/core/threads.h"
 #include "runtime/platform/alloc.h"
-#include "runtime/platform/bytes.h"
 #include "runtime/platform/spin.h"
 #include "runtime/race/internal.h"
 #include "runtime/race/thread_slots.h"
@@ -151,7 +150,7 @@ DH_ANNOTATION void __tsan_destroy_fiber(void *fiber)
     if (!f || f->native)
         return;
     if (f == current) {
-        dh_annotation_broken(DH_REPORT_ANNOTATION, NULL, 0, 0, "a fiber is destroyed while it runs", DH_CALL_SLOT);
+        dh_annotation_broken(DH_FINDING_ANNOTATION, NULL, 0, 0, "a fiber is destroyed while it runs", DH_CALL_SLOT);
         return;
     }
     delist(f);

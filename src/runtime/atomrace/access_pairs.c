@@ -3,7 +3,6 @@
 #include "runtime/atomrace/state.h"
 
 #include "event/hooks.h"
-#include "runtime/atomrace/fast.h"
 #include "runtime/atomrace/noise.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/platform/bytes.h"
@@ -42,7 +41,7 @@ static void report_interleaving(const struct dh_atom_last_access *l, const struc
     if (!dh_atom_find_access(word, a, &other, &thread) || !dh_atom_modes.reports_pairs)
         return;
     struct dh_report r = {
-        .kind = DH_REPORT_ATOMICITY, .suspected = true, .detector = "atomrace", .access = accesses, .n_accesses = 3};
+        .kind = DH_FINDING_ATOMICITY, .suspected = true, .detector = "atomrace", .access = accesses, .n_accesses = 3};
     dh_atom_describe(&accesses[0], __dh_thread.index, &first);
     dh_atom_describe(&accesses[1], thread, &other);
     dh_atom_describe(&accesses[2], __dh_thread.index, a);

@@ -420,9 +420,9 @@ void dh_atom_thread_ends(void)
     dh_atom_thread_recycle(s);
 }
 
-void dh_atom_finish(void)
+void dh_atom_at_exit(void)
 {
-    if (dh_atom_enabled)
+    if (dh_atom_enabled && dh_options.verbosity >= 1)
         dh_print("deadheat: process %d: atomrace: %u collisions, %u broken sections; noise: %u delays\n",
                  dh_process.pid, atomic_load(&dh_atom_n_collisions), atomic_load(&dh_atom_n_violations),
                  dh_noise_count());

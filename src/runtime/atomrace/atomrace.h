@@ -13,7 +13,6 @@ extern bool dh_atom_enabled; /* AtomRace or noise is on */
 
 void dh_atom_thread_ends(void);
 /* At the end of the process, if asked for: prints the counters. */
-void dh_atom_finish(void);
 /* The source declares races there benign. */
 void dh_atom_add_benign(uintptr_t addr, size_t size);
 /* Accesses of the calling thread are ignored; nests. */

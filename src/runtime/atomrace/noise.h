@@ -17,14 +17,8 @@ void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked);
 uint32_t dh_noise_count(void);
 /* Frees what the calling thread has allocated. */
 void dh_noise_thread_ends(void);
-/* At a synchronisation. */
+/* Where threads synchronise. */
 void dh_noise_at_sync(void);
-/* Before a lock is acquired: afterwards no other thread could interleave. */
-static inline void dh_noise_before_lock(void)
-{
-    if (__builtin_expect(dh_noise_on, 0))
-        dh_noise_at_sync();
-}
 /* Two places conflict: two threads accessed the same memory there, one of them writing. And: they collided. */
 void dh_noise_conflict(uint32_t one, uint32_t other);
 void dh_noise_collision(uint32_t one, uint32_t other);

@@ -45,7 +45,7 @@ void dh_atom_describe(struct dh_report_access *a, uint32_t thread, const struct 
 {
     uint32_t place = from->place;
     *a = (struct dh_report_access){.thread = thread, .addr = from->addr, .size = from->size, .context = from->context};
-    a->flags = from->write ? DH_ACCESS_WRITE : 0;
+    a->flags = from->write ? DH_LOG_WRITE : 0;
     a->module = dh_module_of_place(&place);
     a->place = place;
 }
@@ -100,7 +100,7 @@ void dh_atom_report_collision(const struct dh_atom_access *mine, uint64_t word)
     uint32_t thread;
     if (!dh_atom_find_access(word, mine, &other, &thread))
         return;
-    struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "atomrace", .access = accesses, .n_accesses = 2};
+    struct dh_report r = {.kind = DH_FINDING_RACE, .detector = "atomrace", .access = accesses, .n_accesses = 2};
     r.text = "both threads were between the events before and after these accesses at the same time";
     dh_atom_describe(&accesses[0], __dh_thread.index, mine);
     dh_atom_describe(&accesses[1], thread, &other);

@@ -28,7 +28,7 @@ static void report_violation(const struct dh_atom_open_section *w, unsigned allo
     if (!c)
         return;
     atomic_fetch_add_explicit(&dh_atom_n_violations, 1, memory_order_relaxed);
-    struct dh_report r = {.kind = DH_REPORT_ATOMICITY, .detector = "atomrace", .access = accesses, .n_accesses = 3};
+    struct dh_report r = {.kind = DH_FINDING_ATOMICITY, .detector = "atomrace", .access = accesses, .n_accesses = 3};
     dh_atom_describe(&accesses[0], w->thread, &w->entry);
     dh_atom_describe(&accesses[1], c->thread, &c->access);
     dh_atom_describe(&accesses[2], w->thread, end);

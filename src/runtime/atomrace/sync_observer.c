@@ -2,6 +2,7 @@
 #include "runtime/sync/observer.h"
 
 #include "runtime/atomrace/atomrace.h"
+#include "runtime/atomrace/noise.h"
 
 void dh_atomrace_lock_acquired(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
@@ -13,6 +14,17 @@ void dh_atomrace_lock_released(const void *lock, unsigned mode, const uintptr_t 
 {
     (void)lock, (void)mode, (void)call_slot;
     dh_atom_synchronised(DH_ATOM_SYNC_RELEASE);
+}
+
+void dh_atomrace_lock_request(void)
+{
+    if (dh_noise_on)
+        dh_noise_at_sync();
+}
+
+void dh_atomrace_signal_delivered(void)
+{
+    dh_atom_interrupted();
 }
 
 void dh_atomrace_sync_point(void)

@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 #include "runtime/core/context.h"
-#include "runtime/platform/bytes.h"
 #include "runtime/race/internal.h"
 #include "runtime/record/record.h"
 #include "runtime/report/report.h"
@@ -25,7 +24,7 @@ static bool is_new(const struct dh_collision *c)
 
 static struct dh_report_access access_of(const struct dh_collision *c, uint32_t thread, uint32_t place, bool writes)
 {
-    struct dh_report_access a = {.thread = thread, .flags = writes ? DH_ACCESS_WRITE : 0, .addr = c->addr};
+    struct dh_report_access a = {.thread = thread, .flags = writes ? DH_LOG_WRITE : 0, .addr = c->addr};
     a.size = c->size;
     a.module = dh_module_of_place(&place);
     a.place = place;
@@ -52,7 +51,7 @@ void dh_consistency_report(const struct dh_collision *c)
     struct dh_report_access accesses[] = {access_of(c, self, c->before, c->before_writes),
                                           access_of(c, c->thread, c->other, c->other_writes),
                                           access_of(c, self, c->here, c->here_writes)};
-    struct dh_report r = {.kind = DH_REPORT_ATOMICITY,
+    struct dh_report r = {.kind = DH_FINDING_ATOMICITY,
                           .suspected = c->kind != DH_COLLISION_INTERLEAVED,
                           .detector = "consistency",
                           .access = accesses,

@@ -238,29 +238,29 @@ void dh_scopes_access(uintptr_t addr, size_t size, bool write, uint32_t place)
     }
 }
 
-void __dh_unit_read(const void *addr, size_t size, uint32_t place)
+void __dh_scope_read(const void *addr, size_t size, uint32_t place)
 {
     dh_scopes_access((uintptr_t)addr, size, false, place);
 }
 
-void __dh_unit_write(void *addr, size_t size, uint32_t place)
+void __dh_scope_write(void *addr, size_t size, uint32_t place)
 {
     dh_scopes_access((uintptr_t)addr, size, true, place);
 }
 
-void __dh_unit_read_range(const void *addr, size_t size, uint32_t place)
+void __dh_scope_read_range(const void *addr, size_t size, uint32_t place)
 {
     dh_scopes_access((uintptr_t)addr, size, false, place);
 }
 
-void __dh_unit_write_range(void *addr, size_t size, uint32_t place)
+void __dh_scope_write_range(void *addr, size_t size, uint32_t place)
 {
     dh_scopes_access((uintptr_t)addr, size, true, place);
 }
 
-void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place)
+void __dh_scope_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place)
 {
     dh_scopes_access(addr, size, write, place);
 }
 
-DH_KEEPS_REGISTERS("__dh_unit_complete", "dh_scopes_complete");
+DH_KEEPS_REGISTERS("__dh_scope_complete", "dh_scopes_complete");

@@ -52,7 +52,7 @@ void dh_scopes_forget_memory(const void *at, size_t size);
 void dh_scopes_access(uintptr_t addr, size_t size, bool write, uint32_t place);
 
 /* The same, for the inline checks. */
-void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place);
+void __dh_scope_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place);
 
 /* What the inline checks cannot decide; what = size | write << 8. Preserves all registers. */
 void dh_scopes_complete(uintptr_t addr, uint32_t what, uint32_t place);

@@ -28,3 +28,10 @@ void dh_parts_thread_ends(void)
 #include "runtime/core/parts.def"
 #undef PART
 }
+
+void dh_parts_at_exit(void)
+{
+#define AT_EXIT(name) dh_##name##_at_exit();
+#include "runtime/core/at_exit.def"
+#undef AT_EXIT
+}

@@ -11,9 +11,14 @@ enum dh_part_stage { DH_PART_STARTS = 1 << 0, DH_PART_FORKED = 1 << 1, DH_PART_T
 #include "runtime/core/parts.def"
 #undef PART
 
+#define AT_EXIT(name) void dh_##name##_at_exit(void);
+#include "runtime/core/at_exit.def"
+#undef AT_EXIT
+
 /* Calls the parts that have the stage, in the order of the table. */
 void dh_parts_start(void);
 void dh_parts_forked(void);
 void dh_parts_thread_ends(void);
+void dh_parts_at_exit(void);
 
 #endif

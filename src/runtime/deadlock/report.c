@@ -2,7 +2,6 @@
 #include "runtime/deadlock/state.h"
 
 #include "event/finding_log.h"
-#include "runtime/core/context.h"
 #include "runtime/core/options.h"
 #include "runtime/core/start.h"
 #include "runtime/core/threads.h"
@@ -24,7 +23,7 @@ static struct dh_report_access *describe(unsigned at, const struct dh_deadlock_t
     struct dh_report_access *a = &accesses[at];
     dh_bytes_zero(a, sizeof *a);
     a->thread = b->index;
-    a->flags = DH_ACCESS_BY_LIBRARY;
+    a->flags = DH_LOG_BY_LIBRARY;
     a->role = b->role;
     a->place = UINT32_MAX;
     a->context = b->context;
@@ -110,7 +109,7 @@ void dh_deadlock_report_cycle(struct dh_deadlock_thread *const *waiters, unsigne
         note_holder(i, waiters[i]);
     }
     dh_print_text(text, sizeof text, "%u threads wait for each other and will never go on", n);
-    struct dh_report r = {.kind = DH_REPORT_DEADLOCK,
+    struct dh_report r = {.kind = DH_FINDING_DEADLOCK,
                           .detector = "deadlock",
                           .access = accesses,
                           .n_accesses = shown,
@@ -150,17 +149,17 @@ static enum cause cause_of(const struct dh_deadlock_thread *b, struct dh_deadloc
 }
 
 static const struct {
-    enum dh_report_kind kind;
+    enum dh_finding_kind kind;
     const char *text;
 } meaning[] = {
-    [JOINS] = {DH_REPORT_DEADLOCK, "every thread of the process waits for another"},
-    [OTHERS] = {DH_REPORT_DEADLOCK, "nobody is left to end the wait: every thread waits"},
-    [ANY_CONDITION] = {DH_REPORT_INDEFINITE_WAIT, "nobody is left to signal the condition: every thread waits"},
-    [DEAD_OWNER] = {DH_REPORT_DEADLOCK, "a lock is waited for that no running thread holds; every thread waits"},
-    [ITSELF] = {DH_REPORT_DEADLOCK, "a thread waits for a lock that it holds itself; every thread waits"},
-    [LOST] = {DH_REPORT_LOST_WAKEUP, "the signal came when nobody waited yet; now every thread waits"},
-    [NEVER] = {DH_REPORT_INDEFINITE_WAIT, "nobody has ever signalled the condition; now every thread waits"},
-    [CRITICAL] = {DH_REPORT_CRITICAL_WAIT,
+    [JOINS] = {DH_FINDING_DEADLOCK, "every thread of the process waits for another"},
+    [OTHERS] = {DH_FINDING_DEADLOCK, "nobody is left to end the wait: every thread waits"},
+    [ANY_CONDITION] = {DH_FINDING_INDEFINITE_WAIT, "nobody is left to signal the condition: every thread waits"},
+    [DEAD_OWNER] = {DH_FINDING_DEADLOCK, "a lock is waited for that no running thread holds; every thread waits"},
+    [ITSELF] = {DH_FINDING_DEADLOCK, "a thread waits for a lock that it holds itself; every thread waits"},
+    [LOST] = {DH_FINDING_LOST_WAKEUP, "the signal came when nobody waited yet; now every thread waits"},
+    [NEVER] = {DH_FINDING_INDEFINITE_WAIT, "nobody has ever signalled the condition; now every thread waits"},
+    [CRITICAL] = {DH_FINDING_CRITICAL_WAIT,
                   "who could signal the condition needs a lock that the waiting thread holds; every thread waits"},
 };
 
@@ -170,7 +169,7 @@ static void add_lone_signal(unsigned at, const struct dh_deadlock_thread *b)
     struct dh_report_access *a = &accesses[at];
     dh_bytes_zero(a, sizeof *a);
     *a = (struct dh_report_access){.thread = c->thread,
-                                   .flags = DH_ACCESS_BY_LIBRARY,
+                                   .flags = DH_LOG_BY_LIBRARY,
                                    .role = c->all ? DH_ROLE_COND_BROADCAST : DH_ROLE_COND_SIGNAL,
                                    .place = UINT32_MAX,
                                    .context = c->context,
@@ -221,7 +220,7 @@ void dh_deadlock_report_hang(struct dh_deadlock_thread *b, unsigned seconds)
     }
     dh_print_text(text, sizeof text, "the lock has been waited for for %u seconds (hang_timeout=%d)", seconds,
                   dh_options.hang_timeout);
-    struct dh_report r = {.kind = DH_REPORT_DEADLOCK,
+    struct dh_report r = {.kind = DH_FINDING_DEADLOCK,
                           .suspected = true,
                           .detector = "deadlock",
                           .access = accesses,

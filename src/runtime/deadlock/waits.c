@@ -7,7 +7,6 @@
 #include "runtime/core/threads.h"
 #include "runtime/deadlock/state.h"
 #include "runtime/platform/alloc.h"
-#include "runtime/platform/bytes.h"
 #include "runtime/platform/raw_syscall.h"
 #include "runtime/sync/observer.h"
 

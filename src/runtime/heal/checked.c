@@ -2,6 +2,7 @@
 #include "runtime/heal/heal.h"
 
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/primitives/thread_keys.h"
@@ -9,7 +10,6 @@
 #include "runtime/platform/alloc.h"
 #include "runtime/platform/print.h"
 #include "runtime/platform/raw_syscall.h"
-#include "runtime/report/report.h"
 
 #include "runtime/core/public_hooks.h"
 
@@ -137,4 +137,10 @@ void dh_heal_sleep(long nanoseconds)
         dh_engine_nanosleep(&t, NULL);
     else
         dh_syscall3(SYS_nanosleep, (long)&t, 0, 0);
+}
+
+void dh_heal_at_exit(void)
+{
+    if (dh_options.heal_monitor)
+        dh_heal_print_counts();
 }

@@ -850,7 +850,7 @@ static const char *number(uint64_t n, char text[24])
     return at;
 }
 
-void dh_heal_finish(void)
+void dh_heal_print_counts(void)
 {
     char opened[24], contended[24], kept_out[24];
     for (uint32_t i = 0; ready && i < policy.n_groups; i++) {

@@ -34,7 +34,7 @@ bool dh_heal_wait_turn(void);
 /* The calling thread's present read became healed after its section began: enters the section now, late. */
 void dh_heal_enter_late(uint32_t place);
 /* At the end of the process, if asked for: prints the counters. */
-void dh_heal_finish(void);
+void dh_heal_print_counts(void);
 
 /* ---- services of the process ---- */
 

@@ -157,7 +157,7 @@ static void read_options(const char *text)
 static void finish(void)
 {
     if (prints_counters)
-        dh_heal_finish();
+        dh_heal_print_counts();
 }
 
 static void start(int argc, char **argv, char **envp)

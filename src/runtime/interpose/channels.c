@@ -215,7 +215,7 @@ void dh_channel_release(dh_channel c)
         dh_sync_release_join(name_of(watcher), DH_SYNC_CHANNEL);
 }
 
-void dh_channel_acquire(dh_channel c)
+static void acquire_channel(dh_channel c)
 {
     if (c != DH_CHANNEL_NONE)
         dh_sync_acquire(name_of(c), DH_SYNC_CHANNEL);
@@ -228,7 +228,7 @@ void dh_channel_out(int fd)
 
 void dh_channel_in(int fd)
 {
-    dh_channel_acquire(dh_channel_of(fd));
+    acquire_channel(dh_channel_of(fd));
 }
 
 void dh_channel_watch(dh_channel c, dh_channel watcher)
@@ -242,6 +242,6 @@ void dh_channel_watch(dh_channel c, dh_channel watcher)
 
 void dh_channel_woken(dh_channel watcher)
 {
-    dh_channel_acquire(watcher);
-    dh_channel_acquire(EVERY_EPOLL);
+    acquire_channel(watcher);
+    acquire_channel(EVERY_EPOLL);
 }

@@ -31,7 +31,6 @@ void dh_channel_out(int fd);
 void dh_channel_in(int fd);
 /* The same, for one that is known. */
 void dh_channel_release(dh_channel c);
-void dh_channel_acquire(dh_channel c);
 /* `watcher`, an epoll instance, wakes threads that wait for bytes out of `c`; and a thread was woken by it. */
 void dh_channel_watch(dh_channel c, dh_channel watcher);
 void dh_channel_woken(dh_channel watcher);

@@ -1,24 +1,17 @@
 /* The ways out of the process: return from main, exit, quick_exit (registered at the start), _exit. The exit code
  * stays the program's unless something was found: then, as with other sanitizers, it is the option exitcode's whatever
  * the program's was. Ends by a signal stay as they are. Format of the threads file: see src/cmd/threads_print.h. */
-#include "runtime/atomrace/atomrace.h"
 #include "runtime/core/context.h"
 #include "runtime/core/modules.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
 #include "runtime/core/threads.h"
-#include "runtime/heal/heal.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/interpose/real.h"
-#include "runtime/platform/alloc.h"
 #include "runtime/platform/print.h"
 #include "runtime/platform/raw_syscall.h"
-#include "runtime/race/inline_assembly.h"
-#include "runtime/race/thread_slots.h"
-#include "runtime/record/record.h"
-#include "runtime/record/tally.h"
 #include "runtime/report/report.h"
-#include "runtime/report/suppressions.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -74,26 +67,19 @@ static void write_threads(struct dh_sink *out)
     }
     if (n > DH_THREADS_KEPT)
         dh_sink_printf(out, "# %u later threads were not kept\n", n - DH_THREADS_KEPT);
-    dh_sink_flush(out);
 }
 
-static void write_threads_file(const char *path)
+void dh_threads_at_exit(void)
 {
-    char child_path[DH_PRINT_BUFFER], scratch[32];
+    char child_path[DH_PRINT_BUFFER];
+    const char *path = dh_options.threads_file;
+    if (!path || dh_report_is_sandboxed())
+        return;
     if (dh_process.forked) {
         dh_print_text(child_path, sizeof child_path, "%s.%d", path, dh_process.pid);
         path = child_path;
     }
-    long fd = dh_sys_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    struct dh_sink out;
-    dh_sink_start(&out, (int)fd);
-    if (fd >= 0) {
-        write_threads(&out);
-        dh_sys_close((int)fd);
-    }
-    if (fd < 0 || out.failed)
-        dh_print("deadheat: cannot write threads_file: %s: %s\n", path,
-                 fd < 0 ? dh_print_error((int)-fd, scratch, sizeof scratch) : "write failed");
+    dh_print_file("threads_file", path, write_threads);
 }
 
 /* A confined process (seccomp) may not ask; nor will it have children. */
@@ -120,23 +106,7 @@ void dh_finish(void)
         __atomic_exchange_n(&finished_pid, pid, __ATOMIC_ACQ_REL) == pid)
         return;
     let_others_go_on();
-    dh_report_finish();
-    dh_record_finish();
-    dh_suppressions_report();
-    dh_assembly_report();
-    if (dh_options.threads_file && !dh_report_is_sandboxed())
-        write_threads_file(dh_options.threads_file);
-    if (dh_options.counts_file && !dh_report_is_sandboxed())
-        dh_tally_write(dh_options.counts_file);
-    if (dh_options.verbosity >= 1)
-        dh_atom_finish();
-    if (dh_options.heal_monitor)
-        dh_heal_finish();
-    if (dh_options.verbosity >= 1)
-        dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost), clocks began anew %u times, "
-                 "%u slots of threads went to others\n",
-                 pid, dh_threads_count(), dh_context_count(), dh_context_lost(), dh_slots_generation() - 1,
-                 dh_slots_merged());
+    dh_parts_at_exit();
 }
 
 __attribute__((section(".fini_array.00000"), used)) static void (*const fini)(void) = dh_finish;

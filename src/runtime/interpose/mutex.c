@@ -1,6 +1,5 @@
 /* Mutexes of every type, POSIX and C11, and the lock of a stdio stream. A lock that is free is acquired without the
  * marks of a wait, by trying first. */
-#include "runtime/atomrace/noise.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/interpose/locks.h"
 #include "runtime/platform/spin.h"
@@ -81,7 +80,7 @@ static bool is_released_soon(const pthread_mutex_t *m)
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         DH_BY_ENGINE(name, arguments);                                                                                 \
-        dh_noise_before_lock();                                                                                        \
+        dh_lock_request();                                                                                             \
         int result = attempt;                                                                                          \
         if (result == busy && is_released_soon((const pthread_mutex_t *)m))                                            \
             result = attempt;                                                                                          \

@@ -4,7 +4,6 @@
 #include "runtime/interpose/interpose.h"
 #include "runtime/interpose/real.h"
 #include "runtime/platform/bytes.h"
-#include "runtime/platform/raw_syscall.h"
 
 #include <limits.h>
 #include <stdlib.h>

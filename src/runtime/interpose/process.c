@@ -4,7 +4,6 @@
 #include "runtime/core/start.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/platform/alloc.h"
-#include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
 #include "runtime/platform/raw_syscall.h"
 

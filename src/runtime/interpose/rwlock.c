@@ -1,5 +1,4 @@
 /* Read-write locks and spin locks. A lock that is free is acquired without the marks of a wait, by trying first. */
-#include "runtime/atomrace/noise.h"
 #include "runtime/interpose/locks.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@ static unsigned unwatched(const pthread_rwlock_t *lock, size_t size)
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         DH_BY_ENGINE(name, arguments);                                                                                 \
-        dh_noise_before_lock();                                                                                        \
+        dh_lock_request();                                                                                             \
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
             dh_lock_wait((const void *)lock, mode | unwatched((const void *)lock, sizeof *lock), DH_CALL_SLOT);        \

@@ -1,7 +1,6 @@
 /* Signals: installing a handler comes before every run of it, as does sending what it handles; waiting for a signal
  * counts as handling it. The kernel gets a function of ours with the program's flags; sigaction answers the
  * program's own handler. */
-#include "runtime/atomrace/atomrace.h"
 #include "runtime/interpose/interpose.h"
 
 #include <stdatomic.h>
@@ -21,7 +20,7 @@ static bool is_signal(int signal)
 static void __dh_run_handler(int signal, siginfo_t *info, void *context)
 {
     bool interrupted = dh_wait_interrupted();
-    dh_atom_interrupted();
+    dh_signal_delivered();
     dh_sync_acquire(&installed[signal], DH_SYNC_SIGNAL);
     dh_sync_acquire(&sent[signal], DH_SYNC_SIGNAL);
     handler *f = atomic_load(&handlers[signal]);

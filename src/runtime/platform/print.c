@@ -177,3 +177,19 @@ const char *dh_print_error(int number, char *scratch, size_t n)
     dh_print_text(scratch, n, "error %d", number);
     return scratch;
 }
+
+void dh_print_file(const char *option, const char *path, void (*write)(struct dh_sink *out))
+{
+    char scratch[32];
+    struct dh_sink out;
+    long fd = dh_sys_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    dh_sink_start(&out, (int)fd);
+    if (fd >= 0) {
+        write(&out);
+        dh_sink_flush(&out);
+        dh_sys_close((int)fd);
+    }
+    if (fd < 0 || out.failed)
+        dh_print("deadheat: cannot write %s: %s: %s\n", option, path,
+                 fd < 0 ? dh_print_error((int)-fd, scratch, sizeof scratch) : "write failed");
+}

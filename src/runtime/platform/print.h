@@ -30,6 +30,8 @@ void dh_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int dh_print_open(void);
 /* Always to standard error: for what is said before or about the options. */
 void dh_print_stderr(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Makes the file that an option names and lets `write` fill it; a message says why it could not. */
+void dh_print_file(const char *option, const char *path, void (*write)(struct dh_sink *out));
 /* printf into `out`, cut to fit. */
 void dh_print_text(char *out, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* "No such file or directory" for ENOENT; the common ones only, others as "error N". */

@@ -61,22 +61,10 @@ static void load_edges(struct dh_race_state *s, const struct dh_sync_object *o, 
 {
     if (!o->clock || dh_race_ignores(s, DH_IGNORED_SYNC))
         return;
-    if (dh_order_acquires(order)) {
+    if (dh_order_acquires(order))
         dh_race_edge_acquire(s, o->clock);
-        return;
-    }
-    if (!s->has_fence_acquire)
-        s->fence_acquire.n = 0;
-    s->has_fence_acquire = true;
-    dh_vclock_join(&s->fence_acquire, &o->clock->clock);
-}
-
-/* A relaxed store or rmw publishes what a release fence before it released. */
-static void release_fence_edge(struct dh_race_state *s, struct dh_sync_object *o)
-{
-    struct dh_clock *to = s->has_fence_release ? dh_sync_clock_reserve(&o->clock, s->fence_release.n) : NULL;
-    if (to)
-        dh_vclock_join(to, &s->fence_release);
+    else
+        dh_fences_load(&s->fences, o);
 }
 
 static void store_edges(struct dh_race_state *s, struct dh_sync_object *o, unsigned order, bool rmw)
@@ -86,7 +74,7 @@ static void store_edges(struct dh_race_state *s, struct dh_sync_object *o, unsig
     if (dh_order_releases(order))
         dh_race_edge_release_join(s, &o->clock);
     else
-        release_fence_edge(s, o);
+        dh_fences_store(&s->fences, o);
 }
 
 /* After a load: its clock was acquired, or waits for an acquire fence, and the access is recorded in this epoch: until
@@ -191,15 +179,13 @@ void dh_race_atomic_fence(uint32_t order)
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
         return;
-    if (dh_order_acquires(order) && s->has_fence_acquire) {
-        dh_vclock_join(&s->t.clock, &s->fence_acquire);
-        s->has_fence_acquire = false;
-    }
+    if (dh_order_acquires(order))
+        dh_fences_acquire(&s->fences, &s->t.clock);
     if (dh_order_releases(order)) {
         uint32_t time = s->t.time;
-        s->fence_release.n = 0;
-        dh_race_release(&s->t, &s->fence_release);
-        s->has_fence_release = true;
+        s->fences.release.n = 0;
+        dh_race_release(&s->t, &s->fences.release);
+        s->fences.has_release = true;
         if (s->t.time != time)
             dh_race_new_epoch(s);
     }

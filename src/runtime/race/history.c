@@ -1,6 +1,5 @@
 #include "runtime/race/history.h"
 
-#include "runtime/platform/alloc.h"
 #include "runtime/platform/raw_syscall.h"
 
 #include <sys/mman.h>

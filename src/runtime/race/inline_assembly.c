@@ -1,60 +1,49 @@
+/* Inline assembly that was executed: its accesses and synchronisation have no hooks, so results are incomplete there.
+ */
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/core/modules.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/platform/print.h"
-#include "runtime/race/inline_assembly.h"
 #include "runtime/report/report.h"
 
 #include <stdbool.h>
 
-static struct {
-    uintptr_t code; /* 0 = free */
-    uint32_t place;
-} seen[DH_ASSEMBLY_MAX];
+enum { SITES_MOST = 64 };
 
-/* Every call of the hook has its own return address. Lock-free open addressing; nothing is ever removed. */
+static uintptr_t seen[SITES_MOST]; /* return addresses of the hook's calls, one a site; 0 = free */
+
+/* Lock-free open addressing; nothing is ever removed. */
 void __dh_assembly(uint32_t place)
 {
     uintptr_t code = (uintptr_t)__builtin_return_address(0);
-    for (unsigned n = 0, i = (unsigned)(code >> 2); n < DH_ASSEMBLY_MAX; n++, i++) {
-        uintptr_t *slot = &seen[i % DH_ASSEMBLY_MAX].code, is = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    (void)place;
+    for (unsigned n = 0, i = (unsigned)(code >> 2); n < SITES_MOST; n++, i++) {
+        uintptr_t *slot = &seen[i % SITES_MOST], is = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
         if (is == code)
             return;
-        if (!is && __atomic_compare_exchange_n(slot, &is, code, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            __atomic_store_n(&seen[i % DH_ASSEMBLY_MAX].place, place, __ATOMIC_RELEASE);
+        if (!is && __atomic_compare_exchange_n(slot, &is, code, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             return;
-        }
         if (is == code)
             return;
     }
 }
 
-uint32_t dh_assembly_count(void)
+/* One line, if there are findings or the user asked for verbosity. */
+void dh_assembly_at_exit(void)
 {
     uint32_t n = 0;
-    for (unsigned i = 0; i < DH_ASSEMBLY_MAX; i++)
-        n += __atomic_load_n(&seen[i].code, __ATOMIC_ACQUIRE) != 0;
-    return n;
-}
-
-struct dh_assembly dh_assembly_get(uint32_t i)
-{
-    for (unsigned k = 0; k < DH_ASSEMBLY_MAX; k++)
-        if (__atomic_load_n(&seen[k].code, __ATOMIC_ACQUIRE) && i-- == 0)
-            return (struct dh_assembly){.place = __atomic_load_n(&seen[k].place, __ATOMIC_ACQUIRE),
-                                        .code = seen[k].code};
-    return (struct dh_assembly){.place = UINT32_MAX};
-}
-
-void dh_assembly_report(void)
-{
-    uint32_t n = dh_assembly_count();
+    uintptr_t first = 0;
+    for (unsigned i = 0; i < SITES_MOST; i++) {
+        uintptr_t code = __atomic_load_n(&seen[i], __ATOMIC_ACQUIRE);
+        n += code != 0;
+        first = first ? first : code;
+    }
     if (!n || (dh_options.verbosity < 1 && !dh_report_count()))
         return;
-    uintptr_t code = dh_assembly_get(0).code;
-    const struct dh_module *m = dh_modules_find(code);
+    const struct dh_module *m = dh_modules_find(first);
     dh_print("deadheat: note: inline assembly ran in %u%s places whose accesses and ordering are not modelled, one at "
              "%s+0x%lx\n",
-             n, n == DH_ASSEMBLY_MAX ? " or more" : "", m ? m->path : "", (unsigned long)(m ? code - m->base : code));
+             n, n == SITES_MOST ? " or more" : "", m ? m->path : "", (unsigned long)(m ? first - m->base : first));
 }

@@ -3,8 +3,6 @@
 #include "runtime/race/internal.h"
 #include "runtime/sync/observer.h"
 
-#include "runtime/core/context.h"
-
 static struct dh_held_lock *find_held(struct dh_race_state *s, uintptr_t lock)
 {
     return dh_held_lock_find(s->held, s->n_held, lock);

@@ -9,6 +9,7 @@
 #include "runtime/core/instrumented_modules.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/race/history.h"
+#include "runtime/race/sync_table.h"
 #include "runtime/sync/held_locks.h"
 #include "runtime/sync/known_atomics.h"
 #include "runtime/sync/sync.h"
@@ -58,8 +59,7 @@ struct dh_race_state {
 
     uint32_t n_held, n_unlisted; /* locks beyond the list order as all do, but reports do not name them */
     struct dh_held_lock held[DH_HELD_LOCKS];
-    struct dh_clock fence_release, fence_acquire;
-    bool has_fence_release, has_fence_acquire;
+    struct dh_fences fences;
     uintptr_t touched; /* page of the program's memory whose cells were faulted in last (heap_blocks.c) */
     struct dh_race_state *next_free;
     uint32_t references; /* of slots that remember it, and of the running thread */

@@ -3,9 +3,7 @@
 #include "runtime/race/internal.h"
 
 #include "base/hash.h"
-#include "runtime/core/context.h"
 #include "runtime/core/threads.h"
-#include "runtime/platform/alloc.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/race/thread_slots.h"
 #include "runtime/report/report.h"
@@ -28,9 +26,9 @@ static uint32_t block_size(const struct dh_heap_block *block)
 static void describe_current(struct dh_race_state *s, const struct dh_race_hit *hit, struct dh_report_access *a)
 {
     a->thread = s->index;
-    a->flags = (hit->writes ? DH_ACCESS_WRITE : 0) | (hit->atomic ? DH_ACCESS_ATOMIC : 0) |
-               (s->has_value ? DH_ACCESS_HAS_VALUE : 0) | (s->by_library ? DH_ACCESS_BY_LIBRARY : 0) |
-               (s->frees ? DH_ACCESS_FREE : 0);
+    a->flags = (hit->writes ? DH_LOG_WRITE : 0) | (hit->atomic ? DH_LOG_ATOMIC : 0) |
+               (s->has_value ? DH_LOG_HAS_VALUE : 0) | (s->by_library ? DH_LOG_BY_LIBRARY : 0) |
+               (s->frees ? DH_LOG_FREE : 0);
     a->context = s->report_context ? s->report_context : dh_race_context(s);
     a->addr = s->access_addr;
     a->size = s->frees ? block_size(s->frees) : s->access_size; /* the check may have covered its beginning only */
@@ -46,7 +44,7 @@ static void set_from_history(struct dh_report_access *a, const struct dh_history
     a->addr = found->addr;
     a->size = found->size;
     if (found->place == DH_PLACE_NONE)
-        a->flags |= DH_ACCESS_BY_LIBRARY;
+        a->flags |= DH_LOG_BY_LIBRARY;
     set_place(a, found->place);
     for (uint32_t i = 0; i < found->n_locks && i < DH_REPORT_LOCKS; i++)
         a->lock[a->n_locks++] = (struct dh_report_lock){found->lock[i].lock & ~(uintptr_t)1, found->lock[i].context,
@@ -72,14 +70,14 @@ static bool describe_earlier(const struct dh_race_hit *hit, struct dh_report_acc
         .time = hit->before, .addr = hit->addr, .wrote = hit->wrote, .atomic = hit->was_atomic};
     struct dh_history_answer found;
     struct dh_race_state *s = dh_slot_holder_at(hit->before, &a->thread);
-    a->flags = (hit->wrote ? DH_ACCESS_WRITE : 0) | (hit->was_atomic ? DH_ACCESS_ATOMIC : 0);
+    a->flags = (hit->wrote ? DH_LOG_WRITE : 0) | (hit->was_atomic ? DH_LOG_ATOMIC : 0);
     a->addr = hit->addr;
     a->size = (uint32_t)__builtin_popcountll(hit->bytes);
     a->place = UINT32_MAX;
     if (s && dh_history_find(&s->history, &q, &found))
         set_from_history(a, &found);
     else {
-        a->flags |= DH_ACCESS_NO_STACK;
+        a->flags |= DH_LOG_NO_STACK;
         real = !s || !is_half_of_write(s, q);
     }
     if (s)
@@ -104,7 +102,7 @@ static bool describe_dead(struct dh_report *r, const struct dh_freed_block *free
 {
     if (dh_dead_stack_is_reused(r->addr))
         return false;
-    r->kind = DH_REPORT_USE_AFTER_FREE;
+    r->kind = DH_FINDING_USE_AFTER_FREE;
     r->text = freed->dead == DH_REGION_STACK ? "the memory was the stack of a thread that has ended"
                                              : "the memory was thread-local storage of a thread that has ended";
     r->n_accesses = 1;
@@ -120,13 +118,12 @@ static bool describe_freed(struct dh_report *r, uint32_t number)
     bool known = dh_freed_block_get(number, &freed), transferred = known && freed.transferred;
     if (known && freed.dead)
         return describe_dead(r, &freed);
-    r->kind = transferred ? DH_REPORT_ANNOTATION : DH_REPORT_USE_AFTER_FREE;
+    r->kind = transferred ? DH_FINDING_ANNOTATION : DH_FINDING_USE_AFTER_FREE;
     r->text = transferred ? "the memory was given away (DEADHEAT_TRANSFER) and nobody has accepted it since" : NULL;
-    a->flags =
-        transferred ? DH_ACCESS_WRITE | DH_ACCESS_BY_LIBRARY : DH_ACCESS_WRITE | DH_ACCESS_FREE | DH_ACCESS_BY_LIBRARY;
+    a->flags = transferred ? DH_LOG_WRITE | DH_LOG_BY_LIBRARY : DH_LOG_WRITE | DH_LOG_FREE | DH_LOG_BY_LIBRARY;
     a->place = UINT32_MAX;
     if (!known) {
-        a->flags |= DH_ACCESS_NO_STACK;
+        a->flags |= DH_LOG_NO_STACK;
         return true;
     }
     a->thread = freed.thread;
@@ -160,7 +157,7 @@ static void describe_object(struct dh_report *r, const struct dh_race_state *s)
 /* The program is about to access these bytes, so they can be read; freed memory may be unmapped. */
 static void copy_held_bytes(struct dh_report *r, const struct dh_race_state *s)
 {
-    if (r->kind == DH_REPORT_USE_AFTER_FREE || s->frees)
+    if (r->kind == DH_FINDING_USE_AFTER_FREE || s->frees)
         return;
     uint32_t n = s->access_size < sizeof r->held ? s->access_size : sizeof r->held;
     dh_bytes_copy(r->held, s->n_deferred ? s->deferred_held : (const void *)s->access_addr, n);
@@ -222,7 +219,7 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
         return;
     struct dh_report_access both[2] = {0};
     struct dh_report r = {
-        .kind = DH_REPORT_RACE, .detector = "race", .access = both, .n_accesses = 2, .addr = hit->addr};
+        .kind = DH_FINDING_RACE, .detector = "race", .access = both, .n_accesses = 2, .addr = hit->addr};
     r.size = (uint32_t)__builtin_popcountll(hit->bytes);
     describe_current(s, hit, &r.access[0]);
     bool real = dh_epoch_slot(hit->before) == DH_SLOT_FREED ? describe_freed(&r, dh_epoch_clock(hit->before))

@@ -1,9 +1,11 @@
 /* Start of the race detector in a process: layout, shadow, tables, main thread. */
 #include "runtime/race/internal.h"
 
+#include "runtime/core/context.h"
 #include "runtime/core/options.h"
 #include "runtime/core/parts.h"
 #include "runtime/core/start.h"
+#include "runtime/core/threads.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
 #include "runtime/platform/raw_syscall.h"
@@ -11,7 +13,6 @@
 #include "runtime/race/layout.h"
 #include "runtime/race/shadow.h"
 #include "runtime/race/thread_slots.h"
-#include "runtime/sync/sync.h"
 
 #include <sys/mman.h>
 
@@ -129,4 +130,13 @@ bool dh_race_shadow_forked(void)
     dh_race_on = false;
     dh_print_stderr("deadheat: no race detection in process %d: there is no memory for its tables\n", dh_process.pid);
     return false;
+}
+
+void dh_race_at_exit(void)
+{
+    if (dh_options.verbosity >= 1)
+        dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost), clocks began anew %u times, "
+                 "%u slots of threads went to others\n",
+                 dh_process.pid, dh_threads_count(), dh_context_count(), dh_context_lost(), dh_slots_generation() - 1,
+                 dh_slots_merged());
 }

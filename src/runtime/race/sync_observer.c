@@ -7,7 +7,6 @@
 #include "runtime/core/threads.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/race/internal.h"
-#include "runtime/race/shadow.h"
 #include "runtime/race/sync_table.h"
 #include "runtime/race/thread_slots.h"
 

@@ -28,6 +28,13 @@ struct dh_sync_object {
     struct dh_sync_clock *readers; /* of releases by shared holders: only an exclusive holder acquires it */
 };
 
+/* The fences of a thread (C11 7.17.4). */
+struct dh_fences {
+    struct dh_clock release; /* what the thread knew at its last release fence */
+    struct dh_clock acquire; /* what relaxed loads read, for an acquire fence to come */
+    bool has_release, has_acquire;
+};
+
 /* The object at `addr`, its bucket locked; NULL, and nothing locked, when there is none and `make` is false, or no
  * memory. */
 struct dh_sync_object *dh_sync_object_lock(uintptr_t addr, bool make);
@@ -42,6 +49,32 @@ void dh_sync_object_begin_change(struct dh_sync_object *o);
 struct dh_clock *dh_sync_clock_reserve(struct dh_sync_clock **c, uint32_t n);
 
 void dh_sync_clock_clear(struct dh_sync_clock **c);
+
+/* A relaxed load of the object, which has a clock. */
+static inline void dh_fences_load(struct dh_fences *f, const struct dh_sync_object *o)
+{
+    if (!f->has_acquire)
+        f->acquire.n = 0;
+    f->has_acquire = true;
+    dh_vclock_join(&f->acquire, &o->clock->clock);
+}
+
+/* A relaxed store or read-modify-write of the object publishes what a release fence before it released. */
+static inline void dh_fences_store(const struct dh_fences *f, struct dh_sync_object *o)
+{
+    struct dh_clock *to = f->has_release ? dh_sync_clock_reserve(&o->clock, f->release.n) : NULL;
+    if (to)
+        dh_vclock_join(to, &f->release);
+}
+
+/* An acquire fence of the thread with that clock. */
+static inline void dh_fences_acquire(struct dh_fences *f, struct dh_clock *clock)
+{
+    if (f->has_acquire)
+        dh_vclock_join(clock, &f->acquire);
+    f->has_acquire = false;
+}
+
 /* Removes what lies in the range. */
 void dh_sync_objects_remove(uintptr_t addr, size_t size);
 /* In a forked child: no thread but this one is left that could hold a bucket. */

@@ -245,7 +245,7 @@ static void join_generation(struct dh_race_state *s)
         return;
     s->generation = generation;
     dh_bytes_zero(&s->t.clock, sizeof s->t.clock);
-    s->has_fence_acquire = s->has_fence_release = false;
+    s->fences.has_acquire = s->fences.has_release = false;
     if (dh_race_history_room(s, 1))
         dh_history_add(&s->history, dh_history_meta(DH_META_RESET, 0));
 }

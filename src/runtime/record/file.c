@@ -29,7 +29,7 @@ static _Atomic uint8_t present[DH_STREAM_FILE / CHUNK + 1];
 /* ---- memory behind the file ---- */
 
 /* Where the file system is full, touching a page would end the program; asked for this way, it is only refused. */
-bool dh_stream_room(const void *at, size_t size)
+static bool has_room(const void *at, size_t size)
 {
     uint64_t from = (uint64_t)((const char *)at - (const char *)dh_stream) / CHUNK;
     uint64_t to = (uint64_t)((const char *)at + size - 1 - (const char *)dh_stream) / CHUNK;
@@ -81,7 +81,7 @@ static struct dh_stream_block *never_used(const struct dh_stream_lane *lane)
     if (n >= most && atomic_load(&lane->filled) - atomic_load(&lane->read) > 1)
         return NULL;
     do
-        if (n >= DH_STREAM_BLOCKS || !dh_stream_room(block_at(n), sizeof(struct dh_stream_block)))
+        if (n >= DH_STREAM_BLOCKS || !has_room(block_at(n), sizeof(struct dh_stream_block)))
             return NULL;
     while (!atomic_compare_exchange_weak(&dh_stream->n_blocks, &n, n + 1));
     return block_at(n);
@@ -141,7 +141,7 @@ struct dh_stream_lane *dh_stream_lane_new(uint32_t *number)
     struct dh_stream_lane *lanes = part(DH_STREAM_LANES_AT);
     uint32_t n = atomic_load(&dh_stream->n_lanes);
     do
-        if (n >= DH_STREAM_LANES || !dh_stream_room(&lanes[n], sizeof *lanes))
+        if (n >= DH_STREAM_LANES || !has_room(&lanes[n], sizeof *lanes))
             return NULL;
     while (!atomic_compare_exchange_weak(&dh_stream->n_lanes, &n, n + 1));
     *number = n;
@@ -153,7 +153,7 @@ struct dh_stream_lane *dh_stream_lane_new(uint32_t *number)
 void dh_stream_context(uint32_t id)
 {
     struct dh_stream_context *all = part(DH_STREAM_CONTEXTS_AT);
-    while (id && id < DH_STREAM_CONTEXTS && dh_stream_room(&all[id], sizeof *all) &&
+    while (id && id < DH_STREAM_CONTEXTS && has_room(&all[id], sizeof *all) &&
            !__atomic_load_n(&all[id].return_address, __ATOMIC_ACQUIRE)) {
         uintptr_t address;
         uint32_t parent = dh_context_parent(id, &address);
@@ -166,7 +166,7 @@ void dh_stream_context(uint32_t id)
 void dh_stream_thread(uint32_t index, uint32_t parent, uint32_t context, const char *name)
 {
     struct dh_stream_thread *all = part(DH_STREAM_THREADS_AT);
-    if (index >= DH_STREAM_THREADS || !dh_stream_room(&all[index], sizeof *all))
+    if (index >= DH_STREAM_THREADS || !has_room(&all[index], sizeof *all))
         return;
     dh_stream_context(context);
     all[index].parent = parent;
@@ -214,7 +214,7 @@ static long map_file(const char *path)
         return at;
     dh_stream = (struct dh_stream_header *)at;
     dh_syscall3(SYS_madvise, at, DH_STREAM_FILE, MADV_DONTDUMP);
-    return dh_stream_room(dh_stream, DH_STREAM_THREADS_AT) ? 0 : -ENOSPC;
+    return has_room(dh_stream, DH_STREAM_THREADS_AT) ? 0 : -ENOSPC;
 }
 
 /* Named as a whole when its beginning is written. One process may have several, one after the other, by exec. */

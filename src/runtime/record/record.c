@@ -6,7 +6,6 @@
 #include "runtime/core/instrumented_modules.h"
 #include "runtime/core/options.h"
 #include "runtime/core/parts.h"
-#include "runtime/core/start.h"
 #include "runtime/core/threads.h"
 #include "runtime/interpose/real.h"
 #include "runtime/platform/bytes.h"
@@ -250,64 +249,67 @@ static bool ends_segment(enum dh_event_kind kind)
     return kind != DH_EVENT_ALLOC && kind != DH_EVENT_FREE;
 }
 
+/* The thread's lane with room for what follows, to be left in the end; accesses before it are written out first if
+ * asked. NULL: nothing can be recorded. */
+static struct dh_record_lane *enter_with_room(struct dh_record_state *s, bool after_runs)
+{
+    struct dh_record_lane *l = dh_record_enter(s);
+    if (!l)
+        return NULL;
+    if (after_runs && l == s->lanes)
+        dh_record_say_runs(s, l);
+    if (dh_record_room(s, l))
+        return l;
+    dh_record_leave(l);
+    return NULL;
+}
+
 void dh_record_event(enum dh_event_kind kind, unsigned flags, const void *addr, uint64_t arg,
                      const uintptr_t *call_slot)
 {
     struct dh_record_state *s = __dh_thread.record;
     if (!s || s->ignores & (1 << DH_IGNORED_SYNC | 1 << DH_IGNORED_ALL))
         return;
-    struct dh_record_lane *l = dh_record_enter(s);
+    struct dh_record_lane *l = enter_with_room(s, kind != DH_EVENT_ALLOC);
     if (!l)
         return;
-    if (kind != DH_EVENT_ALLOC && l == s->lanes)
-        dh_record_say_runs(s, l);
-    if (dh_record_room(s, l)) {
-        struct dh_event e = {.kind = (uint8_t)kind,
-                             .flags = (uint8_t)flags,
-                             .site = place_of_call(s, kind, call_slot),
-                             .addr = (uintptr_t)addr,
-                             .arg = arg};
-        dh_record_after(s, l);
-        dh_record_context(l, dh_record_call_context(s, call_slot));
-        dh_record_put_event(l, &e);
-        if (ends_segment(kind))
-            dh_record_new_segment(s);
-    }
+    struct dh_event e = {.kind = (uint8_t)kind,
+                         .flags = (uint8_t)flags,
+                         .site = place_of_call(s, kind, call_slot),
+                         .addr = (uintptr_t)addr,
+                         .arg = arg};
+    dh_record_after(s, l);
+    dh_record_context(l, dh_record_call_context(s, call_slot));
+    dh_record_put_event(l, &e);
+    if (ends_segment(kind))
+        dh_record_new_segment(s);
     dh_record_leave(l);
 }
 
 void dh_record_event_at(enum dh_event_kind kind, unsigned flags, uintptr_t addr, uint64_t arg, uint32_t place)
 {
     struct dh_record_state *s = __dh_thread.record;
-    struct dh_record_lane *l = s && !s->ignores ? dh_record_enter(s) : NULL;
+    struct dh_record_lane *l = s && !s->ignores ? enter_with_room(s, true) : NULL;
     if (!l)
         return;
-    if (l == s->lanes)
-        dh_record_say_runs(s, l);
-    if (dh_record_room(s, l)) {
-        struct dh_event e = {.kind = (uint8_t)kind, .flags = (uint8_t)flags, .site = place, .addr = addr, .arg = arg};
-        dh_record_after(s, l);
-        dh_record_context(l, dh_record_here(s));
-        dh_record_put_event(l, &e);
-        dh_record_new_segment(s);
-    }
+    struct dh_event e = {.kind = (uint8_t)kind, .flags = (uint8_t)flags, .site = place, .addr = addr, .arg = arg};
+    dh_record_after(s, l);
+    dh_record_context(l, dh_record_here(s));
+    dh_record_put_event(l, &e);
+    dh_record_new_segment(s);
     dh_record_leave(l);
 }
 
 void dh_record_scope(enum dh_event_kind kind, const void *object, uint32_t place)
 {
     struct dh_record_state *s = __dh_thread.record;
-    struct dh_record_lane *l = s && !s->ignores ? dh_record_enter(s) : NULL;
+    struct dh_record_lane *l = s && !s->ignores ? enter_with_room(s, true) : NULL;
     if (!l)
         return;
-    if (l == s->lanes)
-        dh_record_say_runs(s, l);
-    if (dh_record_room(s, l)) {
-        uint64_t words[] = {DH_STREAM_SCOPE | (uint64_t)kind << 8 | (uint64_t)place << 32, (uintptr_t)object};
-        dh_record_context(l, dh_record_here(s));
-        dh_record_put(l, words, 2);
-        dh_record_new_segment(s);
-    }
+    uint64_t words[] = {DH_STREAM_SCOPE | (uint64_t)kind << 8 | (uint64_t)place << 32, (uintptr_t)object};
+    dh_record_context(l, dh_record_here(s));
+    dh_record_put(l, words, 2);
+    dh_record_new_segment(s);
     dh_record_leave(l);
 }
 
@@ -326,15 +328,11 @@ static void put_met(struct dh_record_lane *l, enum dh_event_kind kind, const str
 void dh_record_collision(const struct dh_record_met *mine, const struct dh_record_met *other)
 {
     struct dh_record_state *s = __dh_thread.record;
-    struct dh_record_lane *l = s && !s->ignores ? dh_record_enter(s) : NULL;
+    struct dh_record_lane *l = s && !s->ignores ? enter_with_room(s, true) : NULL;
     if (!l)
         return;
-    if (l == s->lanes)
-        dh_record_say_runs(s, l);
-    if (dh_record_room(s, l)) {
-        put_met(l, DH_EVENT_COLLISION, mine, other->thread);
-        put_met(l, DH_EVENT_COLLISION_WITH, other, other->thread);
-    }
+    put_met(l, DH_EVENT_COLLISION, mine, other->thread);
+    put_met(l, DH_EVENT_COLLISION_WITH, other, other->thread);
     dh_record_leave(l);
 }
 
@@ -546,7 +544,7 @@ void dh_record_forked(void)
         dh_sys_munmap(s, sizeof *s);
 }
 
-void dh_record_finish(void)
+void dh_record_at_exit(void)
 {
     struct dh_record_state *s = __dh_thread.record;
     /* A thread that is none of libc's cannot ask the dynamic linker. */

@@ -17,7 +17,6 @@ struct dh_thread;
 extern bool dh_record_on;
 
 /* The process is about to end. */
-void dh_record_finish(void);
 /* A library joined, or was loaded. Asks the dynamic linker. */
 void dh_record_modules(void);
 

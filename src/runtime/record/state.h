@@ -56,8 +56,6 @@ extern struct dh_stream_header *dh_stream;
 bool dh_stream_open(void);
 /* In a forked child: the parent's is let go. */
 void dh_stream_drop(void);
-/* Is there memory behind this part of the file? Makes it be, without a bus error when there is none. */
-bool dh_stream_room(const void *at, size_t size);
 /* Recording ends in this process, for good. */
 void dh_stream_stop(void);
 struct dh_stream_lane *dh_stream_lane_new(uint32_t *number);

@@ -1,9 +1,11 @@
 #include "runtime/record/tally.h"
 
 #include "event/counters.h"
+#include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
 #include "runtime/platform/print.h"
-#include "runtime/platform/raw_syscall.h"
+#include "runtime/report/report.h"
 
 #include <fcntl.h>
 
@@ -28,23 +30,13 @@ static void write_counts(struct dh_sink *out)
     for (uint32_t n = DH_COUNTER_COUNT; n < __dh_tally_row; n++)
         if (sum(n))
             dh_sink_printf(out, "site\t%u\t%lu\n", n - DH_COUNTER_COUNT, (unsigned long)sum(n));
-    dh_sink_flush(out);
 }
 
-void dh_tally_write(const char *path)
+void dh_tally_at_exit(void)
 {
-    char own_path[DH_PRINT_BUFFER], scratch[32];
-    struct dh_sink out;
-    if (!__dh_tally_row)
+    char path[DH_PRINT_BUFFER];
+    if (!dh_options.counts_file || !__dh_tally_row || dh_report_is_sandboxed())
         return;
-    dh_print_text(own_path, sizeof own_path, "%s.%d", path, dh_process.pid);
-    long fd = dh_sys_open(own_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    dh_sink_start(&out, (int)fd);
-    if (fd >= 0) {
-        write_counts(&out);
-        dh_sys_close((int)fd);
-    }
-    if (fd < 0 || out.failed)
-        dh_print("deadheat: cannot write counts_file: %s: %s\n", own_path,
-                 fd < 0 ? dh_print_error((int)-fd, scratch, sizeof scratch) : "write failed");
+    dh_print_text(path, sizeof path, "%s.%d", dh_options.counts_file, dh_process.pid);
+    dh_print_file("counts_file", path, write_counts);
 }

@@ -8,7 +8,4 @@
 extern const uint32_t __dh_tally_row;
 extern uint64_t __dh_tally_counters[];
 
-/* To PATH.PID, lines NAME<tab>COUNT, then site<tab>NUMBER<tab>COUNT of those that were counted. */
-void dh_tally_write(const char *path);
-
 #endif

@@ -31,8 +31,6 @@ bool dh_report_log_path(char *out, size_t n);
  * `print` is off. */
 enum dh_report_answer { DH_REPORT_FAILED, DH_REPORT_PRINTED, DH_REPORT_PRINTED_BEFORE, DH_REPORT_SUPPRESSED };
 enum dh_report_answer dh_report_run_tool(const struct dh_report_bytes *b);
-/* Path of the tool, from the environment, the link or PATH, or NULL. */
-const char *dh_report_tool(void);
 
 /* Opens the log and keeps it open, before a sandbox forbids opening. */
 void dh_report_log_keep_open(void);

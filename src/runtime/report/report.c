@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "runtime/core/context.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/start.h"
 #include "runtime/core/threads.h"
 #include "runtime/platform/bytes.h"
@@ -27,9 +28,7 @@
 #define STACK (128 << 10)
 #define BYTES (512 << 10)
 
-_Static_assert((int)DH_REPORT_KINDS == (int)DH_FINDING_KIND_COUNT && DH_REPORT_ACCESSES == DH_LOG_ACCESSES, "");
-_Static_assert((int)DH_ACCESS_WRITE == (int)DH_LOG_WRITE && (int)DH_ACCESS_BY_LIBRARY == (int)DH_LOG_BY_LIBRARY, "");
-_Static_assert((int)DH_ACCESS_HAS_VALUE == (int)DH_LOG_HAS_VALUE && (int)DH_ACCESS_FREE == (int)DH_LOG_FREE, "");
+_Static_assert(DH_REPORT_ACCESSES == DH_LOG_ACCESSES, "");
 _Static_assert((int)DH_THREAD_FINISHED == (int)DH_LOG_FINISHED && (int)DH_THREAD_FOREIGN == (int)DH_LOG_FOREIGN, "");
 
 /* Findings by hash; lock-free, since a race in a loop comes here in every iteration. */
@@ -65,8 +64,7 @@ static struct {
 static uint64_t place_key(const struct dh_report_access *a)
 {
     uintptr_t frame = 0;
-    uint64_t h =
-        dh_hash_combine(a->flags & (DH_ACCESS_WRITE | DH_ACCESS_ATOMIC | DH_ACCESS_FREE | DH_ACCESS_ALLOC), a->module);
+    uint64_t h = dh_hash_combine(a->flags & (DH_LOG_WRITE | DH_LOG_ATOMIC | DH_LOG_FREE | DH_LOG_ALLOC), a->module);
     if (a->place == UINT32_MAX)
         dh_context_frames(a->context, &frame, 1);
     return dh_hash_combine(dh_hash_combine(h ^ (uint64_t)a->role << 32, a->place), frame);
@@ -77,7 +75,7 @@ static uint64_t place_key(const struct dh_report_access *a)
 static const char *key_text(const struct dh_report *r)
 {
     bool by_text =
-        r->kind == DH_REPORT_ANNOTATION || r->kind == DH_REPORT_LOCK_MISUSE || r->kind == DH_REPORT_USE_AFTER_FREE;
+        r->kind == DH_FINDING_ANNOTATION || r->kind == DH_FINDING_LOCK_MISUSE || r->kind == DH_FINDING_USE_AFTER_FREE;
     return r->key ? r->key : by_text ? r->text : NULL;
 }
 
@@ -548,7 +546,7 @@ void dh_report_note(const char *text)
     unblock_signals(&q);
 }
 
-void dh_report_finish(void)
+void dh_report_at_exit(void)
 {
     struct quiet q;
     uint32_t n = dh_report_count();

@@ -10,25 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As the log has them. USE_AFTER_FREE: the second access is where it was freed. LOCK_MISUSE: one access, the call.
- * ANNOTATION: a promise of the source that the run broke; `text` says which. */
-enum dh_report_kind {
-#define DH_FINDING_KIND(id, name, title, suppressed) DH_REPORT_##id,
-#include "event/finding_kind.def"
-#undef DH_FINDING_KIND
-    DH_REPORT_KINDS
-};
-
-enum dh_report_access_flag {
-    DH_ACCESS_WRITE = 1 << 0,
-    DH_ACCESS_ATOMIC = 1 << 1,
-    DH_ACCESS_FREE = 1 << 2,       /* was the freeing of the memory */
-    DH_ACCESS_ALLOC = 1 << 3,      /* was its allocation (calloc's zeroes) */
-    DH_ACCESS_NO_STACK = 1 << 4,   /* too long ago: place, context and locks are unknown */
-    DH_ACCESS_HAS_VALUE = 1 << 5,  /* `value` is what was (or is about to be) written */
-    DH_ACCESS_BY_LIBRARY = 1 << 6, /* done by an interposed function; the place is the call's, if there is one */
-};
-
 #define DH_REPORT_LOCKS 16
 #define DH_REPORT_ACCESSES 8 /* at most; more are left out */
 
@@ -40,7 +21,7 @@ struct dh_report_lock {
 
 struct dh_report_access {
     uint32_t thread;  /* creation index */
-    uint32_t flags;   /* dh_report_access_flag */
+    uint32_t flags;   /* dh_log_access_flag */
     uint32_t role;    /* dh_log_role (event/finding_role.def): DH_ROLE_ACCESS, or acquires, holds, waits, signals */
     uint32_t place;   /* site id or place; UINT32_MAX when there is none */
     uint32_t context; /* outer frames: return addresses from the accessing function's own outwards */
@@ -54,7 +35,9 @@ struct dh_report_access {
 };
 
 struct dh_report {
-    enum dh_report_kind kind;
+    /* USE_AFTER_FREE: the second access is where it was freed. LOCK_MISUSE: one access, the call. ANNOTATION: a promise
+     * of the source that the run broke; `text` says which. */
+    enum dh_finding_kind kind;
     bool suspected;       /* it did not happen, but may */
     bool log_only;        /* neither printed nor counted: the tool decides after the run */
     const char *detector; /* "race" */
@@ -91,7 +74,6 @@ bool dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address, uin
 uint32_t dh_report_count(void);
 
 /* At the end of the process: waits for reports under way and prints their number. */
-void dh_report_finish(void);
 /* At the start of the process: one line for the user, into the log if there is one, so that it does not mix with what
  * the program prints. */
 void dh_report_note(const char *text);

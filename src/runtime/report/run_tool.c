@@ -219,7 +219,8 @@ static bool find_on_path(char *out, size_t n)
     return false;
 }
 
-const char *dh_report_tool(void)
+/* Path of the tool, from the environment, the link or PATH, or NULL. */
+static const char *tool_path(void)
 {
     static char found[PATH_MAX];
     const char *const known[] = {outside.tool, __dh_tool};
@@ -278,7 +279,7 @@ static enum dh_report_answer answer_of(const struct job *job)
 
 enum dh_report_answer dh_report_run_tool(const struct dh_report_bytes *b)
 {
-    struct job job = {.tool = dh_report_tool(), .bytes = b, .status = FAILED << 8};
+    struct job job = {.tool = tool_path(), .bytes = b, .status = FAILED << 8};
     if (!job.tool)
         return DH_REPORT_FAILED;
     set_arguments(&job);

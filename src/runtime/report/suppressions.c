@@ -2,6 +2,7 @@
 
 #include "event/suppression.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/platform/alloc.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
@@ -75,6 +76,7 @@ static unsigned read_rows(const char *text, size_t n, struct row *out)
     return found;
 }
 
+/* Prints malformed lines, or that the file cannot be read, in one line each. */
 void dh_suppressions_start(void)
 {
     size_t n;
@@ -148,7 +150,7 @@ static void print_row(const struct row *row)
              pattern, row->s.line);
 }
 
-void dh_suppressions_report(void)
+void dh_suppressions_at_exit(void)
 {
     uint32_t all = 0;
     if (!dh_options.print_suppressions && dh_options.verbosity < 1)

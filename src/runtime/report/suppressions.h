@@ -5,15 +5,11 @@
 
 #include "event/finding_log.h"
 
-/* Prints malformed lines, or that the file cannot be read, in one line each. */
-void dh_suppressions_start(void);
 /* Absolute, for the tool; NULL: nothing is suppressed. */
 const char *dh_suppressions_path(void);
 /* Without the tool: by module alone. */
 bool dh_suppressions_match(const struct dh_log_finding *f, unsigned *index);
 /* Counts a finding that suppression `index` matched; an index beyond the last counts for the last. */
 void dh_suppressions_count(unsigned index);
-/* At the end of the process: prints the count of each. */
-void dh_suppressions_report(void);
 
 #endif

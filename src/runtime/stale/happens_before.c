@@ -90,10 +90,7 @@ static void load_edges(struct dh_stale_thread *t, const struct dh_sync_object *o
         acquire(t, o);
     else if (order != DH_ORDER_NONE && o->clock) {
         dh_stale_log(t->index, DH_STALE_LOG_READ, o->addr, 0, 0);
-        if (!t->has_fence_acquire)
-            t->fence_acquire.n = 0;
-        t->has_fence_acquire = true;
-        dh_vclock_join(&t->fence_acquire, &o->clock->clock);
+        dh_fences_load(&t->fences, o);
     }
 }
 
@@ -107,10 +104,8 @@ static void store_edges(struct dh_stale_thread *t, struct dh_sync_object *o, uns
         release(t, o);
         return;
     }
-    struct dh_clock *to = t->has_fence_release ? dh_sync_clock_reserve(&o->clock, t->fence_release.n) : NULL;
     dh_stale_log(t->index, DH_STALE_LOG_WRITE, o->addr, 0, 0);
-    if (to)
-        dh_vclock_join(to, &t->fence_release);
+    dh_fences_store(&t->fences, o);
 }
 
 void dh_stale_atomic_leave(struct dh_atomic_op *op, bool wrote)
@@ -134,15 +129,14 @@ void dh_stale_fence(uint32_t order)
     uint8_t before;
     if (!enter(t, &before))
         return;
-    if (dh_order_acquires(order) && t->has_fence_acquire) {
+    if (dh_order_acquires(order) && t->fences.has_acquire) {
         dh_stale_log(t->index, DH_STALE_LOG_FENCE_ACQUIRE, 0, 0, 0);
-        dh_vclock_join(&t->clock, &t->fence_acquire);
-        t->has_fence_acquire = false;
+        dh_fences_acquire(&t->fences, &t->clock);
     }
     if (dh_order_releases(order)) {
         dh_stale_log(t->index, DH_STALE_LOG_FENCE_RELEASE, 0, 0, 0);
-        dh_vclock_copy(&t->fence_release, &t->clock);
-        t->has_fence_release = true;
+        dh_vclock_copy(&t->fences.release, &t->clock);
+        t->fences.has_release = true;
         dh_stale_tick(t);
     }
     leave(t, before);

@@ -5,6 +5,7 @@
 
 #include "detect/clock.h"
 #include "runtime/platform/spin.h"
+#include "runtime/race/sync_table.h"
 #include "runtime/stale/stale.h"
 
 enum dh_stale_busy { DH_STALE_IDLE, DH_STALE_ACCESSES, DH_STALE_ORDERS };
@@ -20,8 +21,7 @@ struct dh_stale_thread {
     struct dh_clock clock;
     bool dirty; /* it wrote a location since its own clock entry changed */
     uint8_t busy;
-    bool has_fence_release, has_fence_acquire;
-    struct dh_clock fence_release, fence_acquire;
+    struct dh_fences fences;
     struct dh_stale_counts *counts;
     /* Cycles that may still be spent, and the time of the last access. */
     int64_t credit;

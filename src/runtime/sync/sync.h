@@ -47,6 +47,8 @@ static inline void dh_sync_acquire_release(const void *object, enum dh_sync_clas
 void dh_sync_forget(const void *object, enum dh_sync_class c);
 /* The thread is about to synchronise in a way whose edges are reported later. */
 void dh_sync_point(void);
+/* A signal handler of the program begins in the calling thread. */
+void dh_signal_delivered(void);
 
 /* ---- locks: happens-before, and what is held ---- */
 
@@ -63,6 +65,8 @@ enum dh_lock_mode {
 void dh_lock_acquired(const void *lock, unsigned mode, const uintptr_t *call_slot);
 /* Before it is released: also for condition waits, which release and acquire. */
 void dh_lock_released(const void *lock, unsigned mode, const uintptr_t *call_slot);
+/* The thread is about to acquire some lock. */
+void dh_lock_request(void);
 /* It is not to be had at once: the thread is about to wait for it. */
 void dh_lock_wait(const void *lock, unsigned mode, const uintptr_t *call_slot);
 void dh_lock_init(const void *lock, const uintptr_t *call_slot);

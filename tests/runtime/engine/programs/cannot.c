@@ -1,6 +1,6 @@
 /* What cannot be taken back is said, with its place.
  * drive: --schedules=300
- * expect: state: cannot explore: chroot at place
+ * expect: state: cannot explore: chroot at callers( [0-9a-f]+)+$
  * status: 1 */
 #include <pthread.h>
 #include <unistd.h>
