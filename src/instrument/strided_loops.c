@@ -109,7 +109,6 @@ static bool find_counter(struct dh_counted_loop *l, LLVMValueRef tested, bool na
     if (!LLVMIsAPHINode(phi) || !is_in(l, phi))
         return false;
     l->next = incoming(phi, l->block);
-    l->start = incoming(phi, l->before);
     if ((l->tests_next && l->next != tested) || !counts(phi, l->next, &l->step))
         return false;
     l->phi = phi;
@@ -150,7 +149,8 @@ static bool find_end(struct dh_counted_loop *l, bool narrow)
         right = swapped;
         l->stays = turned(l->stays);
     }
-    l->bound = right;
+    l->test = test;
+    l->bound_at = LLVMGetOperand(test, 1) != right ? 0 : 1;
     return LLVMGetTypeKind(LLVMTypeOf(left)) == LLVMIntegerTypeKind && !is_in(l, right) &&
            find_counter(l, left, narrow) && can_be_counted(l);
 }
@@ -301,16 +301,27 @@ static LLVMValueRef widened(struct dh_strided_loops *r, const struct dh_counted_
                                                             : LLVMBuildZExt(r->pass->b, v, r->pass->i64, "");
 }
 
+/* Asked for when they are needed: a hook may have replaced the instruction, an atomic load, that they were. */
+static LLVMValueRef start_of(const struct dh_counted_loop *l)
+{
+    return incoming(l->phi, l->before);
+}
+
+static LLVMValueRef bound_of(const struct dh_counted_loop *l)
+{
+    return LLVMGetOperand(l->test, l->bound_at);
+}
+
 /* Computed in the counter's width, since the counter may wrap around on the way to the bound. */
 static LLVMValueRef distance(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
     LLVMBuilderRef b = r->pass->b;
     bool up = l->step > 0;
     if (l->stays == LLVMIntNE) {
-        LLVMValueRef from = l->narrow ? LLVMBuildTrunc(b, l->start, l->narrow, "") : l->start;
-        return widened(r, l, up ? LLVMBuildSub(b, l->bound, from, "") : LLVMBuildSub(b, from, l->bound, ""));
+        LLVMValueRef from = l->narrow ? LLVMBuildTrunc(b, start_of(l), l->narrow, "") : start_of(l);
+        return widened(r, l, up ? LLVMBuildSub(b, bound_of(l), from, "") : LLVMBuildSub(b, from, bound_of(l), ""));
     }
-    LLVMValueRef start = widened(r, l, l->start), bound = widened(r, l, l->bound);
+    LLVMValueRef start = widened(r, l, start_of(l)), bound = widened(r, l, bound_of(l));
     return up ? LLVMBuildSub(b, bound, start, "") : LLVMBuildSub(b, start, bound, "");
 }
 

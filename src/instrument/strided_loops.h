@@ -8,10 +8,12 @@
 #include "instrument/pass.h"
 
 struct dh_counted_loop {
-    LLVMBasicBlockRef block, before;      /* the loop, and its preheader */
-    LLVMValueRef phi, next, start, bound; /* induction variable; NULL phi: no counted loop */
+    LLVMBasicBlockRef block, before; /* the loop, and its preheader */
+    LLVMValueRef phi, next;          /* induction variable; NULL phi: no counted loop */
+    LLVMValueRef test;               /* the comparison at its end, */
+    unsigned bound_at;               /* and which of its operands is the bound */
     int64_t step;
-    LLVMIntPredicate stays; /* exit condition between `tested` and `bound` */
+    LLVMIntPredicate stays; /* exit condition between what is tested and the bound */
     bool tests_next;        /* the incremented value is tested, not the phi */
     LLVMTypeRef narrow;     /* type of the truncated value that is tested; NULL: all of it */
     LLVMValueRef rounds;    /* trip count as u64, emitted when first needed */

@@ -1,4 +1,5 @@
 // A parallel sum and a task group on two workers.
+#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_reduce.h>
 #include <tbb/task_group.h>
