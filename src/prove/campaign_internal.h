@@ -40,6 +40,7 @@ struct goal_search {
     bool is_open; /* more time may help */
     uint64_t budget_ns, began_ns;
     uint64_t schedules;
+    uint64_t operations;                    /* of the longest schedule that came to its end */
     const struct dh_witness_prefix *prefix; /* of its schedules, or NULL */
     bool over;                              /* proven, or exhausted */
     bool tried_all;                         /* exhausted */

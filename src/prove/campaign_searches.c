@@ -9,7 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { FOUND = 24u << 20 }; /* bytes */
+enum {
+    FOUND = 24u << 20,          /* bytes */
+    ALL_VISIBLE_MOST = 1000000, /* accesses of a schedule in which all may be steps: it is cut at as many */
+};
 
 /* ---- starting ---- */
 
@@ -117,10 +120,17 @@ static struct search_process *free_slot(struct campaign *c)
     return NULL;
 }
 
-/* What has no target did all it can do. */
+/* A schedule in which every access is a step would not come to its end, and others need not be so long. */
+static bool is_too_long(const struct goal_search *a, const struct phase *p)
+{
+    return p->flags & DH_ENGINE_ALL_VISIBLE && !(a->phases[0].flags & DH_ENGINE_ALL_VISIBLE) &&
+           a->operations > ALL_VISIBLE_MOST;
+}
+
+/* What has no target, or too long a way, did all it can do. */
 static bool is_useful(const struct campaign *c, struct goal_search *a, const struct phase *p)
 {
-    if (!has_target(a, p))
+    if (!has_target(a, p) || is_too_long(a, p))
         a->done |= 1u << (p - a->phases);
     return !(a->done >> (p - a->phases) & 1) && is_wanted(c, p);
 }
@@ -148,6 +158,8 @@ static void add_progress(struct campaign *c, struct search_process *s)
     c->terms.out->steps += p->steps - s->counted_steps;
     s->counted = p->schedules;
     s->counted_steps = p->steps;
+    if (p->operations_most > s->goal_search->operations)
+        s->goal_search->operations = p->operations_most;
     c->depth = p->depth_most > c->depth ? p->depth_most : c->depth;
     c->threads = p->threads_most > c->threads ? p->threads_most : c->threads;
     if (p->both > c->terms.out->both || !c->terms.out->pairs) {

@@ -74,16 +74,6 @@ bool dh_start_point_is_long(const struct dh_engine *e)
     return e->depth >= least(e) || point->is_slow;
 }
 
-/* Of a run of few steps quanta must be shorter, or it would be over after some turns. */
-bool dh_start_point_refine(struct dh_engine *e)
-{
-    uint32_t quantum = point->steps / TURNS;
-    if (!point->is_slow || point->steps >= least(e) || e->quantum != DH_UNDISTURBED_QUANTUM)
-        return false;
-    e->quantum = quantum ? quantum : 1;
-    return true;
-}
-
 bool dh_start_point_is_late(const struct dh_engine *e)
 {
     const struct dh_engine_job *job = &e->control->job;
@@ -125,6 +115,21 @@ static struct span span_of(bool visible)
     return s;
 }
 
+static bool is_only_slow(const struct dh_engine *e)
+{
+    return point->is_slow && point->steps < least(e);
+}
+
+/* Of a run of few steps quanta must be shorter, or it would be over after some turns. */
+bool dh_start_point_refine(struct dh_engine *e)
+{
+    uint32_t quantum = point->steps / TURNS;
+    if (!is_only_slow(e) || span_of(true).tasks < 2 || e->quantum != DH_UNDISTURBED_QUANTUM)
+        return false;
+    e->quantum = quantum ? quantum : 1;
+    return true;
+}
+
 /* So early that the others are before their visits, too: each is at most its quantum ahead. */
 static uint32_t before(const struct dh_engine *e, uint32_t step, uint32_t tasks)
 {
@@ -145,7 +150,8 @@ uint32_t dh_start_point_choose(const struct dh_engine *e)
 {
     const struct dh_engine_job *job = &e->control->job;
     struct span s = span_of(true);
-    if (point->steps < least(e) && !point->is_slow)
+    /* Of a run of few steps all are of interest, as long as it is not known which. */
+    if (point->steps < least(e) && (!point->is_slow || s.tasks < 2))
         return 0;
     e->control->progress.recorded_steps = point->steps;
     e->control->progress.start_quantum = e->quantum;
