@@ -236,13 +236,18 @@ static const char *const names[] = {"scan", "run", "prove", "classify", "heal"};
 static void report(struct chain *k, enum stage_name name, const struct dh_stage_end *end, bool news)
 {
     const char *said = k->c->state->said;
+    char late[DH_STAGE_WORDS + 32];
     if ((k->reported & 1u << name) && !news && !k->c->reports_all)
         return;
     k->reported |= 1u << name;
     if (end->failed && !end->late && !dh_stage_interrupted())
         said = "it did not come to its end";
-    else if (!*said)
-        said = end->late ? "its time was over" : "nothing new";
+    else if (!*said && end->late) {
+        const char *now = k->c->state->now; /* what it was at */
+        snprintf(late, sizeof late, "its time was over%s%s", *now ? ": " : "", now);
+        said = late;
+    } else if (!*said)
+        said = "nothing new";
     k->c->host->ended(names[name], end->took_ns, said);
 }
 
