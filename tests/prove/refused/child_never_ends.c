@@ -7,9 +7,11 @@
 static void *waits(void *p)
 {
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        alarm(60); /* not for ever, where tests run */
         for (;;)
             sleep(1000);
+    }
     waitpid(child, 0, 0);
     return p;
 }
