@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-enum { COMMANDS = 1024, STREAMS = 64, NO_OUTPUT = -1 };
+enum { COMMANDS = 1024, STREAMS = 64, OUTPUTS = 8 << 20 };
 
 extern char **environ;
 
@@ -28,9 +28,12 @@ static struct answers {
         uint64_t request; /* hash of command and input, and how often it was run in the schedule */
         long result;
         int status;
-        int output; /* a file in memory, or NO_OUTPUT */
+        uint32_t output, size; /* in `outputs` */
     } at[COMMANDS];
     unsigned n;
+    /* Bytes, not files: schedules may run in processes whose descriptors are not those of the first one. */
+    uint32_t used;
+    char outputs[OUTPUTS];
 } *answers;
 
 /* Open popen streams of this schedule. */
@@ -127,7 +130,7 @@ int dh_engine_system(const char *command)
     if (known)
         return known->status;
     int status = run_command(command);
-    add_answer((struct answer){request, 0, status, NO_OUTPUT});
+    add_answer((struct answer){.request = request, .status = status});
     return status;
 }
 
@@ -141,18 +144,46 @@ static struct stream *stream_of(const FILE *file)
     return NULL;
 }
 
-/* The output of the command as a file in memory. */
-static const struct answer *output_of(uint64_t request, const char *command, struct answer *room)
+/* What is too long to be kept is made again by the next schedule. */
+static void keep_output(struct answer a, int file)
+{
+    long n;
+    a.output = answers->used;
+    while (a.size < OUTPUTS - a.output &&
+           (n = dh_kernel_call(SYS_pread64, file, (long)(answers->outputs + a.output + a.size),
+                               OUTPUTS - a.output - a.size, a.size, 0, 0)) > 0)
+        a.size += (uint32_t)n;
+    if (a.size == OUTPUTS - a.output || answers->n == COMMANDS)
+        return;
+    answers->used += a.size;
+    add_answer(a);
+}
+
+static bool write_output(const struct answer *a, int file)
+{
+    long n = 1;
+    for (uint32_t at = 0; at < a->size && n > 0; at += (uint32_t)n)
+        n = dh_kernel_call(SYS_pwrite64, file, (long)(answers->outputs + a->output + at), a->size - at, at, 0, 0);
+    return n > 0;
+}
+
+/* A file in memory with the output of the command; negative: there is none. */
+static long output_of(uint64_t request, const char *command, int *status)
 {
     const struct answer *known = find(request);
-    if (known)
-        return known;
-    int output = (int)dh_files_new_in_memory("output");
-    if (output < 0)
-        return NULL;
-    *room = (struct answer){request, 0, run_with(command, output, 1), output};
-    add_answer(*room);
-    return room;
+    long file = dh_files_new_in_memory("output");
+    if (file < 0)
+        return file;
+    if (!known) {
+        *status = run_with(command, (int)file, 1);
+        keep_output((struct answer){.request = request, .status = *status}, (int)file);
+        return file;
+    }
+    *status = known->status;
+    if (write_output(known, (int)file))
+        return file;
+    dh_kernel_call(SYS_close, file, 0, 0, 0, 0, 0);
+    return -ENOMEM;
 }
 
 static FILE *fail(int error)
@@ -164,23 +195,22 @@ static FILE *fail(int error)
 FILE *dh_engine_popen(const char *command, const char *type)
 {
     bool reads = type[0] == 'r', writes = type[0] == 'w';
-    struct stream *s = stream_of(NULL);
-    struct answer room;
+    int status = 0;
     if (reads == writes)
         return fail(EINVAL);
     dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, NULL);
     uint64_t request = request_of(command);
-    const struct answer *a = reads && s ? output_of(request, command, &room) : NULL;
-    long collected = writes && s ? dh_files_new_in_memory("input") : -1;
-    long fd = a                ? dh_files_reopen(a->output, O_RDONLY)
-              : collected >= 0 ? dh_files_reopen((int)collected, O_RDWR)
-                               : -EMFILE;
-    if (collected >= 0)
-        dh_kernel_call(SYS_close, collected, 0, 0, 0, 0, 0);
-    FILE *file = fd < 0 ? NULL : fdopen((int)fd, reads ? "r" : "w");
-    if (!file)
+    if (!stream_of(NULL))
+        return fail(EMFILE);
+    long data = reads ? output_of(request, command, &status) : dh_files_new_in_memory("input");
+    long fd = data < 0 ? data : dh_files_reopen((int)data, reads ? O_RDONLY : O_RDWR);
+    if (data >= 0)
+        dh_kernel_call(SYS_close, data, 0, 0, 0, 0, 0);
+    FILE *file = fd < 0 ? NULL : fdopen((int)fd, reads ? "r" : "w"); /* others may go on meanwhile */
+    struct stream *s = stream_of(NULL);
+    if (!file || !s)
         return fail(fd < 0 ? (int)-fd : ENOMEM);
-    *s = (struct stream){file, request, reads ? NULL : dh_real.strdup(command), a ? a->status : 0};
+    *s = (struct stream){file, request, reads ? NULL : dh_real.strdup(command), status};
     return file;
 }
 
@@ -197,7 +227,7 @@ static int run_collected(const struct stream *s)
     if (known)
         return known->status;
     dh_kernel_call(SYS_lseek, input, 0, SEEK_SET, 0, 0, 0);
-    struct answer a = {request, 0, run_with(s->command, input, 0), NO_OUTPUT};
+    struct answer a = {.request = request, .status = run_with(s->command, input, 0)};
     add_answer(a);
     return a.status;
 }
@@ -252,7 +282,7 @@ static long wait_for_earlier(long number, const long a[6])
     long key[3] = {pid, options, dh_engine->commands++};
     uint64_t request = hash(~0ull, key, sizeof key);
     const struct answer *known = find(request);
-    struct answer now = {request, 0, 0, NO_OUTPUT};
+    struct answer now = {.request = request};
     if (!by_id && options & WNOWAIT)
         return -EINVAL;
     if (options & WNOWAIT || (by_id && a[0] == P_PIDFD))
