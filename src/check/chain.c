@@ -20,6 +20,7 @@
 #define LAST_GRACE (700 * MS) /* when all is over: what a stage has is stored */
 /* How often in a row a stage may be tried without news. */
 enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2, MOST_FAILURES = 4 };
+enum { BARREN_SCHEDULES = 2000 }; /* fewer say nothing: a slow program is explored for as long as there is time */
 
 /* ---- what there is ---- */
 
@@ -452,11 +453,13 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *
                              .grace_ns = grace_of(c),
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
+    uint64_t before = c->state->schedules;
     bool news = go(k, PROVE, &stage, &end);
     k->proving_ns += end.took_ns;
     if (arg.explores) {
+        bool many = c->schedules || c->state->schedules - before >= BARREN_SCHEDULES;
         k->explorations++;
-        k->barren_explorations = news ? 0 : k->barren_explorations + 1;
+        k->barren_explorations = news ? 0 : k->barren_explorations + many;
     }
     return true;
 }
@@ -578,7 +581,7 @@ static void climb(struct chain *k)
         if (!any || quantum > 2 * k->c->budget_ns || k->failures >= MOST_FAILURES) {
             k->why_over = k->failures >= MOST_FAILURES ? "its stages fail, see above"
                           : k->c->state->cannot[0]     ? "it cannot be searched"
-                                                       : "nothing can rise any more";
+                                                       : "what was tried again showed nothing new";
             break;
         }
     }

@@ -392,7 +392,8 @@ static int run_check(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"budget", DH_OPTION_STRING, "TIME", "60s",
-     "how long all of it may take, at most: 60s, 5m; it ends earlier when nothing can rise any more. A program that "
+     "how long all of it may take, at most: 60s, 5m; it ends earlier when what is tried again shows nothing new. A "
+     "program that "
      "does not end is ended after half of it"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"suppressions", DH_OPTION_STRING, "FILE", NULL,
