@@ -352,7 +352,8 @@ struct dh_engine_progress {
     char text[256];       /* why it cannot, or what was odd */
     uint64_t stack[16];   /* where that was: return addresses less the load address of the program, innermost first */
     uint64_t pairs, both; /* of places whose steps depended on each other: seen, and seen in both orders */
-    uint32_t uncovered;   /* unordered accesses were seen at places that cannot be made visible: of libraries */
+    uint32_t uncovered; /* something cannot be made a step, or only in part: accesses of libraries, long mapping calls,
+                           WNOHANG */
     uint32_t unknown_libraries; /* instrumented ones that the tool did not name: their accesses were not seen */
     uint64_t operations;        /* accesses and visible steps of all schedules that came to their end */
     uint64_t operations_most;

@@ -51,8 +51,11 @@ static bool may_miss(long pid)
 {
     for (unsigned i = 0; i < dh_forked_table()->n; i++) {
         const struct dh_forked *c = &dh_forked_table()->at[i];
-        if (matches(c, pid) && c->ended && (c->is_known || c->misses >= MISSES))
-            return false;
+        if (!matches(c, pid) || !c->ended || (!c->is_known && c->misses < MISSES))
+            continue;
+        if (!c->is_known) /* it could be missed more often: not all schedules are tried */
+            dh_engine->control->progress.uncovered = 1;
+        return false;
     }
     return true;
 }
