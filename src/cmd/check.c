@@ -163,7 +163,8 @@ static bool is_unsearched(const struct dh_check *c, bool seen)
     const struct dh_stage_state *t = c->state;
     bool doubtful =
         t->hosting.verdict == DH_HOSTING_DOUBTFUL || (t->hosting.verdict == DH_HOSTING_UNKNOWN && t->cannot[0]);
-    return t->hosting.verdict == DH_HOSTING_WRONG || (doubtful && !seen);
+    bool late = t->hosting.verdict == DH_HOSTING_RIGHT && !t->schedules;
+    return t->hosting.verdict == DH_HOSTING_WRONG || ((doubtful || late) && !seen);
 }
 
 static int report(struct task *t)

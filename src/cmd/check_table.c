@@ -316,10 +316,17 @@ static void print_suspicions(const struct dh_check *c, const struct dh_found *fo
     dh_str_release(&command);
 }
 
+static bool is_late(const struct dh_check *c)
+{
+    return c->state->hosting.verdict == DH_HOSTING_RIGHT && !c->state->schedules;
+}
+
 /* What kept searches from being evidence, or NULL. */
 static const char *doubt_of(const struct dh_check *c)
 {
     const struct dh_stage_state *t = c->state;
+    if (is_late(c))
+        return "there was no time to complete a search";
     if (t->hosting.verdict == DH_HOSTING_UNKNOWN)
         return t->cannot[0] ? t->cannot : NULL;
     return t->hosting.why[0] && t->hosting.verdict != DH_HOSTING_NO_THREADS ? t->hosting.why : NULL;
@@ -369,7 +376,8 @@ static void print_table(const struct table *t)
         print_suspicions(t->c, t->found, &rows);
     if (doubt_of(t->c))
         printf("%s: %s\n",
-               t->c->state->cannot[0] ? "Schedules were not searched" : "An empty search shows nothing here",
+               t->c->state->cannot[0] || is_late(t->c) ? "Schedules were not searched"
+                                                       : "An empty search shows nothing here",
                doubt_of(t->c));
     dh_vec_release(&rows);
 }

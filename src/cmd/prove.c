@@ -34,6 +34,8 @@ struct proving {
     struct dh_campaign_line line;
     unsigned width;
     struct dh_hosting_check hosting;
+    uint64_t began_ns, opened_ns; /* with its variant */
+    char late[200];
     dh_engine_marks *marks; /* of a section file, or NULL */
     struct dh_mpi *mpi;     /* NULL: alone */
 };
@@ -215,10 +217,29 @@ static bool has_children(const struct proving *p)
     return p->subject.children.at.n && !p->subject.start.follow;
 }
 
+/* What the time went into that left none for a schedule. */
+static const char *late_words(struct proving *p)
+{
+    snprintf(p->late, sizeof p->late,
+             "no schedule was made: the time (%.1f s) was over after opening the program and its variant (%.1f s) and "
+             "comparing it with a native run",
+             (double)p->options.budget_ns / 1e9, (double)(p->opened_ns - p->began_ns) / 1e9);
+    return p->late;
+}
+
 /* What was in the way of the search: of all of it, or of a part. */
+static const char *obstacle(struct proving *p, const struct dh_campaign_result *r)
+{
+    return r->cannot           ? r->cannot
+           : r->late           ? late_words(p)
+           : r->left_out       ? r->left_out
+           : p->hosting.why[0] ? p->hosting.why
+                               : NULL;
+}
+
 static int print_end(struct proving *p, const struct dh_campaign_result *r)
 {
-    const char *cannot = r->cannot ? r->cannot : r->left_out ? r->left_out : p->hosting.why[0] ? p->hosting.why : NULL;
+    const char *cannot = obstacle(p, r);
     clear_line(p);
     if (r->no_threads && !r->proven)
         return has_children(p) ? PROVE_CHILDREN : print_no_threads(p);
@@ -226,7 +247,7 @@ static int print_end(struct proving *p, const struct dh_campaign_result *r)
         dh_notice("prove: %s: %s", p->subject.called, cannot);
     if (r->odd)
         dh_notice("prove: %s: %s", p->subject.called, r->odd);
-    if (!p->quiet && (!r->cannot || r->proven || r->schedules))
+    if (!p->quiet && (!(r->cannot || r->late) || r->proven || r->schedules))
         print_result(p, r);
     return r->proven ? DH_EXIT_FINDINGS : cannot ? DH_EXIT_FAILURE : DH_EXIT_OK;
 }
@@ -391,9 +412,11 @@ static int prove_with(const struct dh_parsed *parsed)
     int code = DH_EXIT_USAGE;
     if (!read_options(parsed, &p.options))
         return code;
-    dh_deadline_narrow(dh_now_ns() + p.options.budget_ns); /* of everything: variants, replays, what is printed */
+    p.began_ns = dh_now_ns();
+    dh_deadline_narrow(p.began_ns + p.options.budget_ns); /* of everything: variants, replays, what is printed */
     if (!dh_open_program("prove", parsed, &p.subject, &p.folder, &code))
         return code;
+    p.opened_ns = dh_now_ns();
     p.quiet = dh_option_given(parsed, "quiet");
     p.whole = dh_option_given(parsed, "whole");
     p.subject.start.fresh = dh_option_given(parsed, "fresh");

@@ -284,7 +284,7 @@ static bool run_campaign(struct searching *s, struct dh_campaign_options *o, str
     struct dh_campaign_result r;
     struct dh_str summary = {0};
     bool ok = dh_children_campaign(&s->subject, o, s->goals.goals.at, s->goals.goals.n, &host, &r, err);
-    out->searched = ok && (r.proven || (!r.no_threads && !(r.cannot && !r.schedules)));
+    out->searched = ok && (r.proven || (!r.no_threads && !r.late && !(r.cannot && !r.schedules)));
     out->schedules = r.schedules;
     if (ok && r.cannot)
         dh_notice("heal: %s: %s", s->subject.called, r.cannot);

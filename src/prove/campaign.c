@@ -112,7 +112,7 @@ static char *bounds_of(const struct campaign *c, const struct goal_search *a)
     if (c->terms.o->shards > 1 && !c->terms.n_goals)
         dh_str_addf(&s, ", part %u of %u", c->terms.o->shard + 1, c->terms.o->shards);
     if (a->started_at)
-        dh_str_addf(&s, ", of which none, or not all, began before step %llu of an undisturbed run",
+        dh_str_addf(&s, ", of which at most some began before step %llu of an undisturbed run",
                     (unsigned long long)a->started_at);
     if (gaps[0])
         dh_str_addf(&s, ", without what was not covered: %s", gaps);
@@ -226,6 +226,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
     dh_campaign_report_unordered(&c);
     out->irrevocable = s->irrevocable;
     out->elapsed_ns = dh_now_ns() - c.began_ns;
+    out->late = !out->schedules && !out->proven && dh_now_ns() >= c.until_ns;
     out->threads = c.threads;
     free(c.slots);
     dh_vec_release(&c.known);

@@ -92,6 +92,7 @@ struct dh_campaign_result {
     uint32_t threads;
     bool no_threads; /* the program created none */
     bool interrupted;
+    bool late;               /* the time was over before a schedule was made */
     char *cannot;            /* why nothing can be explored, or NULL */
     const char *irrevocable; /* the subject's */
     char *left_out;          /* why some schedules were, or NULL */

@@ -423,19 +423,44 @@ static void forget_granule(struct dh_shadow *s, struct dh_shadow_block *b, unsig
         forget_cells(s->overflow[k - 1].cell, DH_SHADOW_OVERFLOW_CELLS, mask);
 }
 
+static void forget_in_block(struct dh_shadow *s, struct dh_shadow_block *b, uint64_t number, const struct span *span)
+{
+    uint64_t g = number << DH_SHADOW_BLOCK_SHIFT, end = g + DH_SHADOW_BLOCK,
+             last = (span->to - 1) >> DH_SHADOW_GRANULE_SHIFT;
+    if (g < span->from >> DH_SHADOW_GRANULE_SHIFT)
+        g = span->from >> DH_SHADOW_GRANULE_SHIFT;
+    for (; g < end && g <= last; g++)
+        if (b->cell[g % DH_SHADOW_BLOCK])
+            forget_granule(s, b, g % DH_SHADOW_BLOCK, mask_of(span, g));
+}
+
+/* Of memory that is larger than what the schedule accessed. */
+static void forget_all_between(struct dh_shadow *s, uint64_t first, uint64_t last, const struct span *span)
+{
+    for (uint32_t i = 0; i < s->known.room; i++) {
+        const struct dh_shadow_entry *e = &s->known.entry[i];
+        uint64_t number = e->tag >> DH_SHADOW_GENERATION_BITS;
+        if (e->block && e->tag == tag_of(s, number) && number >= first && number <= last)
+            forget_in_block(s, e->block, number, span);
+    }
+}
+
 void dh_shadow_forget(struct dh_shadow *s, struct dh_shadow_bytes bytes)
 {
+    const unsigned shift = DH_SHADOW_GRANULE_SHIFT + DH_SHADOW_BLOCK_SHIFT;
     struct span span = {bytes.address, bytes.address + bytes.size};
-    uint64_t last = (span.to - 1) >> DH_SHADOW_GRANULE_SHIFT;
+    uint64_t first = span.from >> shift, last = (span.to - 1) >> shift;
     if (!bytes.size || span.to < span.from)
         return;
     if (s->ranges)
-        forget_ranges(s, span.from >> DH_SHADOW_GRANULE_SHIFT, last + 1);
-    for (uint64_t g = span.from >> DH_SHADOW_GRANULE_SHIFT, end; g <= last; g = end) {
-        struct dh_shadow_block *b = block_find(s, g);
-        end = behind_block(g);
-        for (; b && g < end && g <= last; g++)
-            if (b->cell[g % DH_SHADOW_BLOCK])
-                forget_granule(s, b, g % DH_SHADOW_BLOCK, mask_of(&span, g));
+        forget_ranges(s, span.from >> DH_SHADOW_GRANULE_SHIFT, ((span.to - 1) >> DH_SHADOW_GRANULE_SHIFT) + 1);
+    if (last - first >= s->known.room) {
+        forget_all_between(s, first, last, &span);
+        return;
+    }
+    for (uint64_t number = first; number <= last; number++) {
+        struct dh_shadow_block *b = block_find(s, number << DH_SHADOW_BLOCK_SHIFT);
+        if (b)
+            forget_in_block(s, b, number, &span);
     }
 }

@@ -340,6 +340,12 @@ static void memory_that_comes_again_has_no_past(void **state)
     access(h, 1, 0x2014, 1, 0, true);
     dh_schedule_races_begin(h);
     access(h, 1, 0x2003, 30, DH_STEP_WRITES, false);
+    access(h, 1, 0x40001ff8, 16, DH_STEP_WRITES, false);
+    dh_schedule_races_forget(h, 0x2010, 0x40000000 - 0x10); /* larger than what is known of */
+    access(h, 0, 0x200f, 1, 0, true);
+    access(h, 0, 0x2010, 8, DH_STEP_WRITES, false);
+    access(h, 0, 0x40001ff8, 8, DH_STEP_WRITES, false);
+    access(h, 0, 0x40002000, 8, 0, true);
     model_search_release(&search);
 }
 

@@ -277,6 +277,13 @@ void dh_hb_check_forget(uintptr_t at, size_t size)
         dh_schedule_races_forget(check->hb, at, size);
 }
 
+void dh_hb_check_unmapped(uintptr_t at, size_t size)
+{
+    dh_hb_check_executed();
+    dh_hb_check_forget(at, size);
+    dh_adversary_forget(at, size);
+}
+
 static bool make_visible(uint32_t place)
 {
     struct dh_engine_progress *p = &dh_engine->control->progress;

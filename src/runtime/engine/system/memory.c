@@ -122,8 +122,10 @@ static bool unmap_part(const struct dh_snapshot_part *p, void *unused)
 {
     struct protection none = {PROT_NONE, 0};
     (void)unused;
-    if (dh_engine->vanishes && !p->is_known)
+    if (dh_engine->vanishes && !p->is_known) {
+        dh_hb_check_unmapped(p->low, p->high - p->low);
         return dh_kernel_call(SYS_munmap, (long)p->low, (long)(p->high - p->low), 0, 0, 0, 0) == 0;
+    }
     protect_part(p, &none);
     /* Addresses are not reused, memory is. */
     if (!p->is_known)
@@ -197,8 +199,10 @@ long dh_mappings_unmap(long number, const long a[6])
         return -EINVAL;
     step_on(a[0], a[1], DH_STEP_WRITES);
     dh_shared_mappings_remove(a[0], round_up(a[1]));
-    if (dh_engine->carrier->is_kernel)
+    if (dh_engine->carrier->is_kernel) {
+        dh_hb_check_unmapped((uintptr_t)a[0], (size_t)round_up(a[1]));
         return dh_kernel_call(number, a[0], a[1], 0, 0, 0, 0);
+    }
     each_part(a[0], a[1], unmap_part, NULL);
     return 0;
 }
@@ -219,6 +223,16 @@ static long move(const long a[6])
     if (at != a[0])
         dh_kernel_call(SYS_mmap, a[0], a[1], PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    return at;
+}
+
+/* By the kernel, which may reuse what is left. */
+static long remap_for_real(const long a[6])
+{
+    long at = dh_kernel_call(SYS_mremap, a[0], a[1], a[2], a[3], a[4], 0);
+    long size = round_up(a[1]), kept = at == a[0] ? round_up(a[2]) : 0;
+    if (!failed(at) && kept < size)
+        dh_hb_check_unmapped((uintptr_t)(a[0] + kept), (size_t)(size - kept));
     return at;
 }
 
@@ -244,7 +258,7 @@ long dh_mappings_remap(long number, const long a[6])
     step_on(a[0], size, DH_STEP_WRITES);
     dh_shared_mappings_remove(a[0], size);
     if (dh_engine->carrier->is_kernel)
-        return dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], 0);
+        return remap_for_real(a);
     if (a[3] & MREMAP_FIXED && !(each_part(a[0], size, is_new, NULL) && each_part(a[4], wanted, is_new, NULL)))
         return dh_syscalls_cannot(number);
     if (!(a[3] & MREMAP_FIXED) && wanted <= size) {

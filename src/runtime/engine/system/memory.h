@@ -1,5 +1,5 @@
 /* System calls on memory: mmap, munmap, mremap, mprotect, madvise, brk, undone after the schedule. Layer: runtime.
- * Addresses are not reused within a schedule. */
+ * Addresses are not reused within a schedule, or what was accessed there is forgotten. */
 #ifndef DH_RUNTIME_ENGINE_SYSTEM_MEMORY_H
 #define DH_RUNTIME_ENGINE_SYSTEM_MEMORY_H
 
