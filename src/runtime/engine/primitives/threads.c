@@ -67,7 +67,8 @@ static void init_thread_state(struct dh_task *t)
     __dh_thread.thread = record;
 }
 
-__attribute__((noinline)) static void run_routine(struct dh_task *t)
+/* Its name is one that reports leave out of stacks. */
+__attribute__((noinline)) static void __dh_run_routine(struct dh_task *t)
 {
     if (__sigsetjmp_cancel(t->unwind.__cancel_jmp_buf, 0))
         return;
@@ -94,7 +95,7 @@ void dh_task_finish(struct dh_task *t)
 void dh_task_run(struct dh_task *t)
 {
     init_thread_state(t);
-    run_routine(t);
+    __dh_run_routine(t);
     dh_task_finish(t);
 }
 
