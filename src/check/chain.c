@@ -407,6 +407,15 @@ static bool run_with_noise(struct chain *k)
     return true;
 }
 
+/* Which part of it was being made when time was over, if that is known. */
+static void say_not_made(struct dh_stage_state *t)
+{
+    const char *at = t->beside[0] ? t->beside : t->now;
+    snprintf(t->cannot, sizeof t->cannot,
+             "no time to make the variant for it%s%.60s%s; what is made is kept for the next check", at[0] ? " (" : "",
+             at, at[0] ? ")" : "");
+}
+
 /* The time to make the variant for searching is no stage's share. */
 static void prepare(struct chain *k)
 {
@@ -427,9 +436,7 @@ static void prepare(struct chain *k)
     if (strstr(k->c->state->now, DH_CHECK_COMPARING))
         snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "no time to compare it with a native run");
     else
-        snprintf(k->c->state->cannot, sizeof k->c->state->cannot,
-                 "no time to make the variant for it (%.60s); what is made is kept for the next check",
-                 k->c->state->beside);
+        say_not_made(k->c->state);
     k->c->host->ended(names[PROVE], end.took_ns, k->c->state->cannot);
     k->reported |= 1u << PROVE;
 }

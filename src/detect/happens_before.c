@@ -28,6 +28,7 @@ struct thread {
 struct object {
     struct object *next; /* of the bucket */
     uint64_t addr;
+    uint32_t size; /* of the widest atomic store */
     struct dh_hb_object hb;
     struct dh_hb_clock condition; /* of signals */
 };
@@ -303,19 +304,31 @@ static void acquire_release(struct dh_happens *h, struct thread *t, const struct
     dh_hb_acquire_release(&heap, &t->hb, &object_at(h, e->addr)->hb.clock);
 }
 
+/* Parts of what is read may have been released by stores of other sizes. */
+static void atomic_load(struct dh_happens *h, struct thread *t, const struct dh_event *e)
+{
+    uint64_t size = dh_event_atomic_size(e) ? dh_event_atomic_size(e) : 1;
+    struct object *o = h->n_buckets ? h->buckets[bucket_of(h, e->addr)] : NULL;
+    for (; o; o = o->next)
+        if (o->addr == e->addr || (o->size && (o->addr - e->addr < size || e->addr - o->addr < o->size)))
+            dh_hb_load(&heap, &t->hb, &o->hb.clock, dh_event_atomic_order(e));
+}
+
 static void atomic(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
     enum dh_order order = dh_event_atomic_order(e);
     bool is_store = dh_event_atomic_op(e) == DH_OP_ATOMIC_STORE;
-    struct object *o = object_find(h, e->addr);
-    if (o && !is_store)
-        dh_hb_load(&heap, &t->hb, &o->hb.clock, order);
+    if (!is_store)
+        atomic_load(h, t, e);
     if (!dh_event_atomic_wrote(e))
         return;
+    struct object *o = object_find(h, e->addr);
     if (order == DH_ORDER_NONE)
         order = DH_ORDER_RELAXED; /* a write that does not say, but is atomic */
     if (!o && (dh_order_releases(order) || t->hb.has_release_fence))
         o = object_at(h, e->addr);
+    if (o && o->size < dh_event_atomic_size(e))
+        o->size = dh_event_atomic_size(e);
     if (o)
         (is_store ? dh_hb_store : dh_hb_update)(&heap, &t->hb, &o->hb.clock, order);
 }

@@ -9,6 +9,7 @@ struct object {
     uint64_t key;
     uint32_t generation;
     bool is_barrier; /* with a known number of threads: `readers` holds the threads that have arrived */
+    uint8_t size;    /* of the widest atomic store to it */
     struct dh_hb_object hb;
 };
 
@@ -20,7 +21,8 @@ struct dh_schedule_races {
     /* Tables of its own, as all memory is KEEP memory. */
     struct object *object;
     uint32_t object_room, objects;
-    uint64_t *pair; /* of sites + 1 that were reported */
+    uint32_t atomic_sizes; /* powers of two, of atomic stores in this schedule */
+    uint64_t *pair;        /* of sites + 1 that were reported */
     uint32_t pair_room, pairs;
     struct dh_shadow shadow;
 };
@@ -54,6 +56,7 @@ void dh_schedule_races_begin(struct dh_schedule_races *h)
             h->object[i].generation = 0;
     h->threads = 0;
     h->objects = 0;
+    h->atomic_sizes = 0;
 }
 
 /* ---- threads ---- */
@@ -120,6 +123,7 @@ static struct object *object_at(struct dh_schedule_races *h, uint64_t key)
     o->key = key;
     o->generation = h->shadow.generation;
     o->is_barrier = false;
+    o->size = 0;
     dh_vclock_clear(&o->hb.clock);
     dh_vclock_clear(&o->hb.readers);
     return o;
@@ -295,11 +299,38 @@ static void step_fence(const struct executed *x)
     dh_hb_fence(&x->h->memory, x->t, order_of(x->step));
 }
 
+static void read_object(const struct executed *x, uint64_t key, uint64_t least)
+{
+    const struct object *o = object_find(x->h, key);
+    if (o && o->size >= least)
+        dh_hb_load(&x->h->memory, x->t, &o->hb.clock, order_of(x->step));
+}
+
+/* Stores of other sizes, of which each made a part of the value: two counts may be read as one value. */
+static void read_overlapping(const struct executed *x)
+{
+    uint64_t at = x->step->object, sizes = x->h->atomic_sizes;
+    uint64_t least = sizes & -sizes, most = 1ul << (63 - __builtin_clzl(sizes));
+    for (uint64_t key = at & ~(most - 1); key < at + x->step->size; key += least)
+        if (key != at)
+            read_object(x, key, key < at ? at - key + 1 : 1);
+}
+
 static void atomic_read(const struct executed *x)
 {
-    const struct object *o = x->step->flags & DH_STEP_READS ? object_find(x->h, x->step->object) : NULL;
-    if (o)
-        dh_hb_load(&x->h->memory, x->t, &o->hb.clock, order_of(x->step));
+    if (!(x->step->flags & DH_STEP_READS))
+        return;
+    read_object(x, x->step->object, 0);
+    if (x->h->atomic_sizes & ~(uint32_t)x->step->size)
+        read_overlapping(x);
+}
+
+static void keep_size(const struct executed *x, struct object *o)
+{
+    if (o->size >= x->step->size)
+        return;
+    o->size = (uint8_t)(x->step->size < UINT8_MAX ? x->step->size : UINT8_MAX);
+    x->h->atomic_sizes |= x->step->size & (1u | 2u | 4u | 8u | 16u);
 }
 
 static void atomic_write(const struct executed *x)
@@ -309,8 +340,10 @@ static void atomic_write(const struct executed *x)
     if (!(x->step->flags & DH_STEP_WRITES))
         return;
     struct object *o = releases ? object_at(x->h, x->step->object) : object_find(x->h, x->step->object);
-    if (o)
-        (x->step->flags & DH_STEP_READS ? dh_hb_update : dh_hb_store)(&x->h->memory, x->t, &o->hb.clock, order);
+    if (!o)
+        return;
+    keep_size(x, o);
+    (x->step->flags & DH_STEP_READS ? dh_hb_update : dh_hb_store)(&x->h->memory, x->t, &o->hb.clock, order);
 }
 
 /* ---- accesses ---- */

@@ -209,7 +209,8 @@ struct unit {
 struct naive {
     const struct trace *t;
     known thread[3][THREADS], lock[3][LOCKS], object[3][OBJECTS], condition[3][LOCKS], atomic[3][BYTES];
-    int given[THREADS]; /* last lock and 1 */
+    unsigned width[BYTES]; /* of the widest atomic store that begins here, since one released; 0: none did */
+    int given[THREADS];    /* last lock and 1 */
     int held[THREADS][LOCKS], segment[THREADS], segments;
     bool name[UNITS], read[THREADS][UNITS], written[THREADS][UNITS], signalled[THREADS];
     struct unit unit[UNITS];
@@ -341,6 +342,16 @@ static void naive_flush(struct naive *n, uint32_t me)
         naive_publish(n, me, segment);
 }
 
+/* Atomics of different sizes may overlap. */
+static void naive_acquire(struct naive *n, int now, int s)
+{
+    const struct dh_event *e = &n->t->e[now];
+    unsigned from = at_of(e), to = from + size_of(e);
+    for (unsigned b = 0; b < to && b < BYTES; b++)
+        if (n->width[b] && b + n->width[b] > from)
+            join(&n->thread[s][e->thread], &n->atomic[s][b]);
+}
+
 static void naive_atomic(struct naive *n, int now)
 {
     const struct dh_event *e = &n->t->e[now];
@@ -349,12 +360,14 @@ static void naive_atomic(struct naive *n, int now)
     bool releases = order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
     for (int s = 0; s < 3; s++) {
         if (acquires && dh_event_atomic_op(e) != DH_OP_ATOMIC_STORE)
-            join(&n->thread[s][e->thread], &n->atomic[s][b]);
+            naive_acquire(n, now, s);
         if (writes(e) && dh_event_atomic_op(e) == DH_OP_ATOMIC_STORE)
             n->atomic[s][b] = (known){0};
         if (writes(e) && releases)
             join(&n->atomic[s][b], &n->thread[s][e->thread]);
     }
+    if (writes(e) && (releases || n->width[b]) && n->width[b] < size_of(e))
+        n->width[b] = size_of(e);
     n->access(n, now);
 }
 
@@ -364,6 +377,7 @@ static void naive_memory(struct naive *n, const struct dh_event *e)
         n->forget(n, e, b);
         for (int s = 0; s < 3; s++)
             n->atomic[s][b] = (known){0};
+        n->width[b] = 0;
         n->unit[b / 4] = (struct unit){.writer = -1, .writer_segment = -1, .reader_segment = -1};
     }
 }

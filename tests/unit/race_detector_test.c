@@ -76,7 +76,8 @@ static void oracle_forget(struct oracle *o, unsigned from, unsigned to)
     }
 }
 
-static void oracle_event(struct oracle *o, const struct dh_event *e)
+/* `told` is the event as the detector gets it. */
+static void oracle_event(struct oracle *o, const struct dh_event *e, const struct dh_event *told)
 {
     unsigned from = (unsigned)(e->addr - MEMORY);
     struct known k = {.thread = e->thread, .time = dh_happens_time(o->happens, e->thread), .from = from};
@@ -85,7 +86,7 @@ static void oracle_event(struct oracle *o, const struct dh_event *e)
     k.write = e->kind == DH_EVENT_WRITE || (atomic && dh_event_atomic_wrote(e));
     k.to = from + (unsigned)(atomic ? dh_event_atomic_size(e) : e->arg);
     if (atomic)
-        dh_happens_event(o->happens, e);
+        dh_happens_event(o->happens, told);
     if (dh_event_is_access(e) || atomic)
         oracle_access(o, k);
     if (e->kind == DH_EVENT_FREE) {
@@ -95,7 +96,7 @@ static void oracle_event(struct oracle *o, const struct dh_event *e)
     if (e->kind == DH_EVENT_FREE || e->kind == DH_EVENT_ALLOC)
         oracle_forget(o, k.from, k.to);
     if (!atomic)
-        dh_happens_event(o->happens, e);
+        dh_happens_event(o->happens, told);
 }
 
 /* ---- streams ---- */
@@ -216,7 +217,7 @@ static size_t one_stream(uint32_t number)
         dh_run_state_before(w, &told);
         dh_detector_race.event(self, &told);
         dh_run_state_after(w, &told);
-        oracle_event(&o, &e);
+        oracle_event(&o, &e, &told);
         for (unsigned i = 0; i < BYTES; i++)
             if (heard.racy[i] != o.racy[i])
                 fail_msg("stream %u, event %u: byte %u is %sracy", number, site, i, o.racy[i] ? "" : "not ");

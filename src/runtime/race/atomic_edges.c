@@ -57,14 +57,24 @@ static void check(struct dh_race_state *s, const struct dh_atomic_op *op, bool w
     dh_race_record(&dh_race_tables, &s->t, dh_shadow_of(op->addr), &a);
 }
 
-static void load_edges(struct dh_race_state *s, const struct dh_sync_object *o, unsigned order)
+static void load_edge(struct dh_race_state *s, const struct dh_sync_object *o, unsigned order)
 {
-    if (!o->clock || dh_race_ignores(s, DH_IGNORED_SYNC))
+    if (!o->clock)
         return;
     if (dh_order_acquires(order))
         dh_race_edge_acquire(s, o->clock);
     else
         dh_fences_load(&s->fences, o);
+}
+
+/* Of a value that several stores made, a part each, all are acquired. */
+static void load_edges(struct dh_race_state *s, const struct dh_sync_object *o, unsigned size, unsigned order)
+{
+    if (dh_race_ignores(s, DH_IGNORED_SYNC))
+        return;
+    load_edge(s, o, order);
+    for (const struct dh_sync_object *part = NULL; (part = dh_sync_object_overlapping(o, size, part));)
+        load_edge(s, part, order);
 }
 
 static void store_edges(struct dh_race_state *s, struct dh_sync_object *o, unsigned order, bool rmw)
@@ -130,10 +140,11 @@ void dh_race_atomic_enter(struct dh_atomic_op *op)
         return;
     }
     op->object = o;
+    dh_sync_object_widen(o, size_of(op));
     if (what != DH_OP_ATOMIC_LOAD)
         dh_sync_object_begin_change(o);
     if (what == DH_OP_ATOMIC_RMW) {
-        load_edges(s, o, order);
+        load_edges(s, o, size_of(op), order);
         check(s, op, true);
     }
 }
@@ -141,7 +152,7 @@ void dh_race_atomic_enter(struct dh_atomic_op *op)
 static void leave_load(struct dh_race_state *s, struct dh_atomic_op *op, struct dh_sync_object *o, unsigned order)
 {
     if (order != DH_ORDER_NONE)
-        load_edges(s, o, order);
+        load_edges(s, o, size_of(op), order);
     learn(s, op, o, order);
     dh_sync_object_unlock_unchanged(o);
     check(s, op, false);
@@ -152,7 +163,7 @@ static void leave_change(struct dh_race_state *s, struct dh_atomic_op *op, struc
     unsigned order = op->what >> 8 & 255, what = op->what & 255;
     if (what == DH_OP_ATOMIC_CAS) {
         if (order != DH_ORDER_NONE)
-            load_edges(s, o, order);
+            load_edges(s, o, size_of(op), order);
         check(s, op, wrote);
     }
     if (wrote)

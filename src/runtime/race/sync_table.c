@@ -11,6 +11,7 @@ struct dh_sync_bucket {
     struct dh_sync_object *_Atomic first;
     _Atomic uint64_t version;
     _Atomic uint32_t waiting; /* threads that wait for the lock */
+    bool mixed;               /* atomic operations of different sizes overlapped; under the lock */
 };
 
 static struct dh_sync_bucket buckets[BUCKETS];
@@ -84,6 +85,35 @@ struct dh_sync_object *dh_sync_object_lock(uintptr_t addr, bool make)
     else if (o->generation != dh_slots_generation())
         reset_clocks(o);
     return o;
+}
+
+static struct dh_sync_object *find_overlapping(struct dh_sync_object *from, const struct dh_sync_object *o,
+                                               unsigned size)
+{
+    for (; from; from = from->next)
+        if (from != o && from->size && (from->addr - o->addr < size || o->addr - from->addr < from->size))
+            return from;
+    return NULL;
+}
+
+void dh_sync_object_widen(struct dh_sync_object *o, unsigned size)
+{
+    size = size < UINT8_MAX ? size : UINT8_MAX;
+    if (o->size >= size)
+        return;
+    o->size = (uint8_t)size;
+    o->bucket->mixed |= find_overlapping(o->bucket->first, o, size) != NULL;
+}
+
+struct dh_sync_object *dh_sync_object_overlapping(const struct dh_sync_object *o, unsigned size,
+                                                  const struct dh_sync_object *last)
+{
+    if (!o->bucket->mixed)
+        return NULL;
+    struct dh_sync_object *found = find_overlapping(last ? last->next : o->bucket->first, o, size);
+    if (found && found->generation != dh_slots_generation())
+        reset_clocks(found);
+    return found;
 }
 
 const _Atomic uint64_t *dh_sync_object_version(const struct dh_sync_object *o)

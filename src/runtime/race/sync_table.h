@@ -24,6 +24,7 @@ struct dh_sync_object {
     uint32_t generation;           /* of the clocks (dh_slots_generation) */
     struct dh_sync_clock *clock;   /* of the last release, or the join of several */
     bool is_lock;                  /* was released as a lock */
+    uint8_t size;                  /* of the widest atomic operation on it */
     uint8_t benign;                /* bytes from here on where races are declared benign, or 0 */
     struct dh_sync_clock *readers; /* of releases by shared holders: only an exclusive holder acquires it */
 };
@@ -41,6 +42,12 @@ struct dh_sync_object *dh_sync_object_lock(uintptr_t addr, bool make);
 void dh_sync_object_unlock(struct dh_sync_object *o);
 /* The same, if its value and clocks were not changed. */
 void dh_sync_object_unlock_unchanged(struct dh_sync_object *o);
+/* An atomic operation of that many bytes on the object. Those of different sizes may overlap: a pair of counts that is
+ * read as one value. */
+void dh_sync_object_widen(struct dh_sync_object *o, unsigned size);
+/* The next atomic object that shares bytes with the `size` of `o`; `last` is NULL at first. */
+struct dh_sync_object *dh_sync_object_overlapping(const struct dh_sync_object *o, unsigned size,
+                                                  const struct dh_sync_object *last);
 /* Version of the objects of a bucket, as in a seqlock: changes with each of them, odd while the value of an atomic
  * variable changes. */
 const _Atomic uint64_t *dh_sync_object_version(const struct dh_sync_object *o);
