@@ -2,6 +2,16 @@
 from harness.planted import UNORDERED, WRONG, Chained, Job, Plant, Sight
 
 FAST, SMALL, FRAME = "lib/lz4.c", "lib/lz4hc.c", "lib/lz4frame.c"
+OWN = """    LZ4_streamHC_t* const statePtr = (LZ4_streamHC_t*)ALLOC(sizeof(LZ4_streamHC_t));
+    if (statePtr==NULL) return 0;
+#else
+    LZ4_streamHC_t state;
+    LZ4_streamHC_t* const statePtr = &state;
+#endif
+    cSize = LZ4_compress_HC_extStateHC(statePtr, src, dst, srcSize, dstCapacity, compressionLevel);
+#if defined(LZ4HC_HEAPMODE) && LZ4HC_HEAPMODE==1
+    FREEMEM(statePtr);
+"""
 
 
 class Lz4(Chained):
@@ -11,9 +21,9 @@ class Lz4(Chained):
             Job("compress", ("programs/lz4", "-1", "-k", "-c", "{data}"), 100))
     plants = (
         Plant("fast-state", "own", FAST, "    LZ4_stream_t ctx;\n", "    static LZ4_stream_t ctx;\n", (Sight(UNORDERED + WRONG, functions=("LZ4_compress_fast",)),)),
-        Plant("small-state", "own", SMALL, "    LZ4_streamHC_t* const statePtr = (LZ4_streamHC_t*)ALLOC(sizeof(LZ4_streamHC_t));\n    if (statePtr==NULL) return 0;\n",
-              "    static LZ4_streamHC_t* statePtr;\n    if (statePtr==NULL) statePtr = (LZ4_streamHC_t*)ALLOC(sizeof(LZ4_streamHC_t));\n    if (statePtr==NULL) return 0;\n",
-              (Sight(UNORDERED + WRONG, functions=("LZ4_compress_HC",)),)),
+        Plant("small-state", "own", SMALL, OWN, OWN.replace("* const statePtr = (LZ4_streamHC_t*)ALLOC(sizeof(LZ4_streamHC_t));\n    if (statePtr==NULL) return 0;",
+                                                            " state;\n    LZ4_streamHC_t* const statePtr = &state;").replace("    LZ4_streamHC_t state", "    static LZ4_streamHC_t state")
+              .replace("    FREEMEM(statePtr);\n", ""), (Sight(UNORDERED + WRONG, functions=("LZ4_compress_HC",)),)),
         Plant("frame-state", "own", FRAME, "    LZ4_stream_t lz4ctx;\n", "    static LZ4_stream_t lz4ctx;\n", (Sight(UNORDERED + WRONG, functions=("LZ4F_compressFrame",)),)),
     )
 

@@ -6,18 +6,6 @@ NOTIFY = """            concurrent_monitor_mutex::scoped_lock l(my_mutex);
             my_epoch.store(my_epoch.load( std::memory_order_relaxed ) + 1, std::memory_order_relaxed);
             for (base_node* n = my_waitset.last(); n != end; n = nxt) {
 """
-QUIT = """    state_t prev_state = my_state.exchange(st_quit, std::memory_order_acq_rel);
-
-    if (prev_state == st_init) {
-        // Perform action that otherwise would be performed by associated thread when it quits.
-        my_server.remove_server_ref();
-    } else {
-        __TBB_ASSERT(prev_state == st_normal || prev_state == st_starting, nullptr);
-        // May have invalidated invariant for sleeping, so wake up the thread.
-        // Note that the notify() here occurs without maintaining invariants for my_slack.
-        // It does not matter, because my_state==st_quit overrides checking of my_slack.
-        my_thread_monitor.notify();
-"""
 WAIT = """        prepare_wait(node);
         while (!guarded_call(std::forward<Pred>(pred), node)) {
             if (commit_wait(node)) {
@@ -51,8 +39,6 @@ class Tbb(Chained):
         Plant("asleep-list", "lock", SERVER, "        asleep_list_mutex_type::scoped_lock lock(my_asleep_list_mutex);\n", "",
               (Sight(UNORDERED + WRONG, functions=("wake_some",)),)),
         Plant("notify-list", "lock", MONITOR, NOTIFY, NOTIFY.partition("\n")[2], (Sight(UNORDERED + WRONG, functions=("notify_relaxed",)),)),
-        Plant("quit-signal", "signal", SERVER, QUIT, "    my_thread_monitor.notify();\n" + QUIT.replace("        my_thread_monitor.notify();\n", ""),
-              (Sight(STUCK, functions=("start_shutdown",)), Sight(STUCK, functions=("private_worker::run",)))),
         Plant("wait-check", "check", MONITOR, WAIT, WAIT_UNSEEN, (Sight(STUCK, functions=("commit_wait",)),)),
     )
     build_limit = 1800

@@ -1,10 +1,12 @@
-/* Linked into memcached: a thread of the server's own process is its client, on a Unix socket. It stores values,
+/* Linked into memcached: a thread of the server's own process is its client, on a Unix socket, from when
+ * it listens on. It stores values,
  * adds to one of them over two connections at once, and asks the server to end. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -64,10 +66,13 @@ static void *client(void *path)
     return NULL;
 }
 
-__attribute__((constructor)) static void start(void)
+/* Stands before libc's. */
+int listen(int fd, int waiting)
 {
     static pthread_t thread;
     char *path = getenv("MEMCACHED_CLIENT");
-    if (path)
+    int result = (int)syscall(SYS_listen, fd, waiting);
+    if (result == 0 && path && !thread)
         pthread_create(&thread, NULL, client, path);
+    return result;
 }

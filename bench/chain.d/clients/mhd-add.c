@@ -12,8 +12,8 @@ enum { CLIENTS = 2 };
 
 static struct MHD_Daemon *server;
 
-static enum MHD_Result page(void *unused, struct MHD_Connection *c, const char *url, const char *method, const char *version, const char *data,
-                            size_t *size, void **state)
+static enum MHD_Result page(void *unused, struct MHD_Connection *c, const char *url, const char *method,
+                            const char *version, const char *data, size_t *size, void **state)
 {
     static char text[] = "here";
     (void)unused, (void)url, (void)method, (void)version, (void)data, (void)size, (void)state;
@@ -47,7 +47,8 @@ int main(void)
 {
     pthread_t threads[CLIENTS];
     int ok[CLIENTS] = {0}, answered = 0;
-    server = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, page, NULL, MHD_OPTION_END);
+    server = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
+                              0, NULL, NULL, page, NULL, MHD_OPTION_END);
     if (!server)
         return 2;
     for (int i = 0; i < CLIENTS; i++)

@@ -1,4 +1,5 @@
-// Parallel sums and task groups of two threads, each with its own arena, on two workers, which are waited for in the end.
+// Parallel sums and task groups of two threads, each with its own arena, on two workers, which are waited for in the
+// end.
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_reduce.h>
