@@ -36,6 +36,10 @@ class Libmicrohttpd(Chained):
     def build(self, b):
         b.make("-C", "src/microhttpd", "libmicrohttpd.la")  # its tests name it by another path, for which there is no rule
         b.make("-C", "src/microhttpd", "test_start_stop", "test_shutdown_poll", "test_upgrade")
+        self.rebuild(b)
+
+    def rebuild(self, b):
+        b.make("-C", "src/microhttpd", "libmicrohttpd.la")
         b.run(*b.tool.cc.split(), "-O1", "-g", "-pthread", "-Isrc/include", str(self.clients / "mhd-add.c"), "-o", "mhd-add",
               "src/microhttpd/.libs/libmicrohttpd.a")
 

@@ -2,6 +2,22 @@
 from harness.planted import STUCK, UNORDERED, WRONG, Chained, Job, Plant, Sight
 
 POOL = "src/threadpool.c"
+POST = """  uv_mutex_lock(&mutex);
+  if (kind == UV__WORK_SLOW_IO) {
+    /* Insert into a separate queue. */
+    QUEUE_INSERT_TAIL(&slow_io_pending_wq, q);
+    if (!QUEUE_EMPTY(&run_slow_work_message)) {
+      /* Running slow I/O tasks is already scheduled => Nothing to do here.
+         The worker that runs said other task will schedule this one as well. */
+      uv_mutex_unlock(&mutex);
+      return;
+    }
+    q = &run_slow_work_message;
+  }
+
+  QUEUE_INSERT_TAIL(&wq, q);
+  if (idle_threads > 0)
+"""
 
 
 class Libuv(Chained):
@@ -20,9 +36,8 @@ class Libuv(Chained):
         Plant("cancel", "check", POOL, "  uv_mutex_lock(&mutex);\n  uv_mutex_lock(&w->loop->wq_mutex);\n\n  cancelled = !QUEUE_EMPTY(&w->wq) && w->work != NULL;\n",
               "  cancelled = !QUEUE_EMPTY(&w->wq) && w->work != NULL;\n\n  uv_mutex_lock(&mutex);\n  uv_mutex_lock(&w->loop->wq_mutex);\n",
               (Sight(UNORDERED + WRONG, functions=("uv__work_cancel",)),)),
-        Plant("idle-signal", "signal", POOL, "  QUEUE_INSERT_TAIL(&wq, q);\n  if (idle_threads > 0)\n    uv_cond_signal(&cond);\n",
-              "  if (idle_threads > 0)\n    uv_cond_signal(&cond);\n  uv_mutex_unlock(&mutex);\n  uv_mutex_lock(&mutex);\n  QUEUE_INSERT_TAIL(&wq, q);\n",
-              (Sight(STUCK, functions=("worker",)),)),
+        Plant("idle-check", "check", POOL, POST, "  unsigned int idle = idle_threads;\n" + POST.replace("idle_threads >", "idle >"),
+              (Sight(UNORDERED, variables=("idle_threads",)), Sight(STUCK, functions=("worker",)))),
     )
 
     def configure(self, b):

@@ -28,8 +28,11 @@ class Lz4(Chained):
     )
 
     def build(self, b):
-        b.make("-C", "lib", "liblz4.a", "MOREFLAGS=-g")
         b.make("-C", "programs", "lz4", "MOREFLAGS=-g")
+        self.rebuild(b)
+
+    def rebuild(self, b):
+        b.make("-C", "lib", "liblz4.a", "MOREFLAGS=-g")
         b.run(*b.tool.cc.split(), "-O1", "-g", "-pthread", "-Ilib", str(self.clients / "lz4-blocks.c"), "-o", "lz4-blocks", "lib/liblz4.a")
 
 

@@ -33,8 +33,8 @@ class Redis(Chained):
               "        setIOPendingCount(id, 0);\n        listEmpty(io_threads_list[id]);\n", (Sight(UNORDERED + WRONG, functions=("IOThreadMain",), variables=("*list*",)),)),
         Plant("io-operation", "signal", NET, SET_OP, SET_OP.replace("    io_threads_op = IO_THREADS_OP_WRITE;\n", "", 1) + "    io_threads_op = IO_THREADS_OP_WRITE;\n",
               (Sight(UNORDERED, variables=("io_threads_op",)), Sight(WRONG, functions=("IOThreadMain",)))),
-        Plant("used-memory", "lock", MEMORY, COUNTED, COUNTED.replace("atomicIncr(used_memory,(__n))", "(used_memory += (__n))")
-              .replace("atomicDecr(used_memory,(__n))", "(used_memory -= (__n))").replace("redisAtomic ", ""), (Sight(UNORDERED, variables=("used_memory",)),)),
+        Plant("used-memory", "lock", MEMORY, COUNTED, COUNTED.replace("atomicIncr(used_memory,(__n))", "(*(size_t *)&used_memory += (__n))")
+              .replace("atomicDecr(used_memory,(__n))", "(*(size_t *)&used_memory -= (__n))"), (Sight(UNORDERED, variables=("used_memory",)),)),
     )
     build_limit = 1800
 

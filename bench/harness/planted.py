@@ -105,5 +105,5 @@ class Chained(Program):
         return next((j for j in self.jobs if j.name == name), self.jobs[0])
 
     def rebuild(self, b):
-        """After an edit."""
+        """After an edit: what the jobs of the plants run, and no more."""
         self.build(b)
