@@ -1,5 +1,5 @@
 """leveldb: C++, a background thread that compacts; driven by its C interface test and by two writers."""
-from harness.planted import Chained, Job, Plant
+from harness.planted import STUCK, UNORDERED, WRONG, Chained, Job, Plant, Sight
 
 ENV, DB = "util/env_posix.cc", "db/db_impl.cc"
 WRITERS = "leveldb-writers.cc"
@@ -11,14 +11,18 @@ class Leveldb(Chained):
     jobs = (Job("writers", ("writers",)),)
     plants = (
         Plant("queue-lock", "lock", ENV, "  background_work_queue_.emplace(background_work_function, background_work_arg);\n  background_work_mutex_.Unlock();",
-              "  background_work_mutex_.Unlock();\n  background_work_queue_.emplace(background_work_function, background_work_arg);"),
+              "  background_work_mutex_.Unlock();\n  background_work_queue_.emplace(background_work_function, background_work_arg);",
+              (Sight(UNORDERED, functions=("Schedule",)), Sight(WRONG + STUCK, functions=("BackgroundThreadMain",)))),
         Plant("last-sequence", "lock", DB, "    versions_->SetLastSequence(last_sequence);\n  }\n\n  while (true) {",
-              "    mutex_.Unlock();\n    versions_->SetLastSequence(last_sequence);\n    mutex_.Lock();\n  }\n\n  while (true) {"),
+              "    mutex_.Unlock();\n    versions_->SetLastSequence(last_sequence);\n    mutex_.Lock();\n  }\n\n  while (true) {",
+              (Sight(UNORDERED, variables=("*last_sequence_",)),)),
         Plant("shutdown-wait", "join", DB, "  while (background_compaction_scheduled_) {\n    background_work_finished_signal_.Wait();\n  }\n  mutex_.Unlock();",
-              "  mutex_.Unlock();"),
-        Plant("new-head", "signal", DB, "  if (!writers_.empty()) {\n    writers_.front()->cv.Signal();\n  }\n\n  return status;", "  return status;"),
+              "  mutex_.Unlock();", (Sight(UNORDERED + WRONG, functions=("~DBImpl",)), Sight(("use-after-free", *WRONG), functions=("BackgroundCall",)))),
+        Plant("new-head", "signal", DB, "  if (!writers_.empty()) {\n    writers_.front()->cv.Signal();\n  }\n\n  return status;", "  return status;",
+              (Sight(STUCK, functions=("DBImpl::Write",)),)),
         Plant("schedule-check", "check", DB, "    background_compaction_scheduled_ = true;\n    env_->Schedule(&DBImpl::BGWork, this);",
-              "    mutex_.Unlock();\n    mutex_.Lock();\n    background_compaction_scheduled_ = true;\n    env_->Schedule(&DBImpl::BGWork, this);"),
+              "    mutex_.Unlock();\n    mutex_.Lock();\n    background_compaction_scheduled_ = true;\n    env_->Schedule(&DBImpl::BGWork, this);",
+              (Sight(WRONG, functions=("BackgroundCall",)), Sight(("atomicity",), variables=("*background_compaction_scheduled_",)))),
     )
 
     def configure(self, b):

@@ -1,5 +1,5 @@
 """pbzip2: a producer, consumers and a writer around two queues."""
-from harness.planted import Chained, Job, Plant
+from harness.planted import STUCK, UNORDERED, WRONG, Chained, Job, Plant, Sight
 
 DONE_SET = """	safe_mutex_lock(ProducerDoneMutex);
 	producerDone = newValue;
@@ -34,11 +34,12 @@ class Pbzip2(Chained):
     executables = ("pbzip2",)
     jobs = (Job("compress", ("pbzip2", "-p2", "-b1", "-1", "-k", "-c", "{data}"), 300),)
     plants = (
-        Plant("producer-done", "lock", "pbzip2.cpp", DONE_SET, "	producerDone = newValue;\n"),
+        Plant("producer-done", "lock", "pbzip2.cpp", DONE_SET, "	producerDone = newValue;\n", (Sight(UNORDERED, variables=("producerDone",)),)),
         Plant("next-block", "lock", "pbzip2.cpp", WRITTEN, WRITTEN.replace("		safe_mutex_lock(OutMutex);\n", "", 1)
-              .replace("OutBufferPosToWrite = outBufferPos;\n		}\n", "OutBufferPosToWrite = outBufferPos;\n		}\n		safe_mutex_lock(OutMutex);\n")),
+              .replace("OutBufferPosToWrite = outBufferPos;\n		}\n", "OutBufferPosToWrite = outBufferPos;\n		}\n		safe_mutex_lock(OutMutex);\n"), (Sight(UNORDERED, variables=("NextBlockToWrite", "OutBufferPosToWrite")),)),
         Plant("done-before-lock", "check", "pbzip2.cpp", TAKE, TAKE.replace("		safe_mutex_lock", "		int done = syncGetProducerDone();\n		safe_mutex_lock", 1)
-              .replace("syncGetProducerDone() == 1", "done == 1")),
+              .replace("syncGetProducerDone() == 1", "done == 1"),
+              (Sight(STUCK, functions=("consumer",)),)),
     )
 
     def build(self, b):

@@ -1,11 +1,46 @@
-"""oneTBB: C++, a work-stealing thread pool in libtbb.so; a client that sums in parallel and runs tasks."""
-from harness.planted import Chained, Job
+"""oneTBB: C++, a work-stealing thread pool in libtbb.so; a client that sums in parallel and runs tasks from two threads, and ends the pool."""
+from harness.planted import STUCK, UNORDERED, WRONG, Chained, Job, Plant, Sight
+
+MARKET, SERVER, MONITOR = "src/tbb/market.cpp", "src/tbb/private_server.cpp", "src/tbb/concurrent_monitor.h"
+NOTIFY = """            concurrent_monitor_mutex::scoped_lock l(my_mutex);
+            my_epoch.store(my_epoch.load( std::memory_order_relaxed ) + 1, std::memory_order_relaxed);
+            for (base_node* n = my_waitset.last(); n != end; n = nxt) {
+"""
+WAIT = """        prepare_wait(node);
+        while (!guarded_call(std::forward<Pred>(pred), node)) {
+            if (commit_wait(node)) {
+                return true;
+            }
+
+            prepare_wait(node);
+        }
+
+        cancel_wait(node);
+        return false;
+"""
+WAIT_UNSEEN = """        while (!guarded_call(std::forward<Pred>(pred), node)) {
+            prepare_wait(node);
+            if (commit_wait(node)) {
+                return true;
+            }
+        }
+
+        return false;
+"""
 
 
 class Tbb(Chained):
     package = "onetbb"
     executables = ("tbb-sum",)
     jobs = (Job("sum", ("tbb-sum",), 0, (("LD_LIBRARY_PATH", "{tree}/build/libraries_release"),)),)
+    plants = (
+        Plant("arena-list", "lock", MARKET, "    arenas_list_mutex_type::scoped_lock lock(m.my_arenas_list_mutex);\n    m.insert_arena_into_list(a);\n",
+              "    m.insert_arena_into_list(a);\n", (Sight(UNORDERED + WRONG, functions=("create_arena",)),)),
+        Plant("asleep-list", "lock", SERVER, "        asleep_list_mutex_type::scoped_lock lock(my_asleep_list_mutex);\n", "",
+              (Sight(UNORDERED + WRONG, functions=("wake_some",)),)),
+        Plant("notify-list", "lock", MONITOR, NOTIFY, NOTIFY.partition("\n")[2], (Sight(UNORDERED + WRONG, functions=("notify_relaxed",)),)),
+        Plant("wait-check", "check", MONITOR, WAIT, WAIT_UNSEEN, (Sight(STUCK, functions=("commit_wait",)),)),
+    )
     build_limit = 1800
 
     def configure(self, b):

@@ -1,5 +1,5 @@
 """zstd: a thread pool, pools of buffers and contexts, and a serial order of jobs."""
-from harness.planted import Chained, Job, Plant
+from harness.planted import STUCK, UNORDERED, WRONG, Chained, Job, Plant, Sight
 
 POOL, MT = "lib/common/pool.c", "lib/compress/zstdmt_compress.c"
 BUSY = """            ZSTD_pthread_mutex_lock(&ctx->queueMutex);
@@ -14,10 +14,12 @@ class Zstd(Chained):
     executables = ("programs/zstd",)
     jobs = (Job("compress", ("programs/zstd", "-T2", "-1", "-B512KB", "-q", "-k", "-c", "{data}"), 1200),)
     plants = (
-        Plant("busy-count", "lock", POOL, BUSY, "            ctx->numThreadsBusy--;\n            ZSTD_pthread_cond_signal(&ctx->queuePushCond);\n"),
+        Plant("busy-count", "lock", POOL, BUSY, "            ctx->numThreadsBusy--;\n            ZSTD_pthread_cond_signal(&ctx->queuePushCond);\n",
+              (Sight(UNORDERED, variables=("*numThreadsBusy",)), Sight(STUCK, functions=("POOL_thread",)))),
         Plant("shutdown-flag", "lock", POOL, "    ZSTD_pthread_mutex_lock(&ctx->queueMutex);\n    ctx->shutdown = 1;\n    ZSTD_pthread_mutex_unlock(&ctx->queueMutex);\n",
-              "    ctx->shutdown = 1;\n"),
-        Plant("pool-join", "join", POOL, "            ZSTD_pthread_join(ctx->threads[i]);", "            pthread_detach(ctx->threads[i]);"),
+              "    ctx->shutdown = 1;\n", (Sight(UNORDERED, variables=("*POOL_ctx_s.shutdown",)), Sight(STUCK, functions=("POOL_thread",)))),
+        Plant("pool-join", "join", POOL, "            ZSTD_pthread_join(ctx->threads[i]);", "            pthread_detach(ctx->threads[i]);",
+              (Sight(UNORDERED, functions=("POOL_free", "POOL_thread")), Sight(("use-after-free", *WRONG), functions=("POOL_thread",)))),
         Plant("release-cctx", "lock", MT, """    ZSTD_pthread_mutex_lock(&pool->poolMutex);
     if (pool->availCCtx < pool->totalCCtx)
         pool->cctx[pool->availCCtx++] = cctx;
@@ -31,7 +33,7 @@ class Zstd(Chained):
         pool->cctx[pool->availCCtx++] = cctx;
     else
         ZSTD_freeCCtx(cctx);
-"""),
+""", (Sight(UNORDERED, variables=("*availCCtx", "*.cctx*")), Sight(("use-after-free",), functions=("ZSTDMT_releaseCCtx",)))),
         Plant("job-done", "lock", MT, """    ZSTD_PTHREAD_MUTEX_LOCK(&job->job_mutex);
     if (ZSTD_isError(job->cSize)) assert(lastCBlockSize == 0);
     job->cSize += lastCBlockSize;
@@ -41,10 +43,11 @@ class Zstd(Chained):
 """, """    job->cSize += lastCBlockSize;
     job->consumed = job->src.size;
     ZSTD_pthread_cond_signal(&job->job_cond);
-"""),
+""", (Sight(UNORDERED, variables=("*.cSize", "*.consumed")), Sight(STUCK, functions=("ZSTDMT_flushProduced",)))),
         Plant("wait-once", "check", POOL, "            ZSTD_pthread_cond_wait(&ctx->queuePopCond, &ctx->queueMutex);\n        }\n        /* Pop",
               "            ZSTD_pthread_mutex_unlock(&ctx->queueMutex);\n            ZSTD_pthread_mutex_lock(&ctx->queueMutex);\n"
-              "            ZSTD_pthread_cond_wait(&ctx->queuePopCond, &ctx->queueMutex);\n        }\n        /* Pop"),
+              "            ZSTD_pthread_cond_wait(&ctx->queuePopCond, &ctx->queueMutex);\n        }\n        /* Pop",
+              (Sight(STUCK, functions=("POOL_thread",)),)),
     )
 
     def build(self, b):

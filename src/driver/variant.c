@@ -25,7 +25,7 @@
 enum { MOST_PARTS = 32, OBJECT_PER_BITCODE = 4 };
 /* LARGE: instructions before hooks are placed; above, the front half of deriving takes seconds. PART: of a part that is
  * kept by itself. */
-enum { LARGE = 60000, PART = 120000 };
+enum { LARGE = 60000, PART = 240000 };
 /* Hooks of a function. */
 enum { MOST_INLINED = 100 };
 
@@ -219,6 +219,7 @@ struct generating {
     const struct dh_partition *partition;
     unsigned part;
     char *object;
+    LLVMMemoryBufferRef written; /* the bitcode of the part, if nothing is left to be optimised */
 };
 
 static bool run_clang(const struct generating *g, const char *bitcode, const char *object, struct dh_err *err)
@@ -259,17 +260,28 @@ static bool run_clang(const struct generating *g, const char *bitcode, const cha
     return ok;
 }
 
+/* Without optimisation the part is what it was when it was looked for. */
+static LLVMMemoryBufferRef optimised(const struct generating *g, struct dh_err *err)
+{
+    LLVMModuleRef m = g->v->module;
+    if (g->written)
+        return LLVMCreateMemoryBufferWithMemoryRangeCopy(LLVMGetBufferStart(g->written), LLVMGetBufferSize(g->written),
+                                                         "part");
+    if (!dh_passes_optimise(m, level_of(g->v), g->v->recipe->asan, err))
+        return NULL;
+    if (is_counting(g->v, DH_COUNT_CHECKS))
+        dh_count_slow_paths(m, g->v->sites);
+    return LLVMWriteBitcodeToMemoryBuffer(m);
+}
+
 static bool generate_object(void *arg, const char *object, struct dh_err *err)
 {
     const struct generating *g = arg;
-    LLVMModuleRef m = g->v->module;
-    if (!dh_passes_optimise(m, level_of(g->v), g->v->recipe->asan, err))
+    LLVMMemoryBufferRef bytes = optimised(g, err);
+    if (!bytes)
         return false;
-    if (is_counting(g->v, DH_COUNT_CHECKS))
-        dh_count_slow_paths(m, g->v->sites);
     char *bitcode = dh_format("%s/part%u.bc", g->v->folder, g->part);
     /* Not LLVMWriteBitcodeToFile, which aborts when the disk is full. */
-    LLVMMemoryBufferRef bytes = LLVMWriteBitcodeToMemoryBuffer(m);
     size_t n = LLVMGetBufferSize(bytes);
     bool ok = dh_file_write(bitcode, LLVMGetBufferStart(bytes), n, 0600, err) &&
               dh_disk_has_room(g->v->folder, OBJECT_PER_BITCODE * n, "generating code", err) &&
@@ -286,6 +298,7 @@ static bool generate_kept(struct generating *g, struct dh_err *err)
     if (!clang)
         return false;
     LLVMMemoryBufferRef bytes = LLVMWriteBitcodeToMemoryBuffer(g->v->module);
+    g->written = g->v->is_quick && !g->v->recipe->asan ? bytes : NULL;
     char *how = dh_format("%s %c %d %d %d", clang, level_of(g->v), g->v->recipe->asan,
                           g->v->recipe->output == DH_LINK_SHARED, g->v->is_quick);
     struct dh_part_source source = {.bitcode = LLVMGetBufferStart(bytes),

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "event/finding_log.h"
 #include "finding/modules.h"
+#include "prove/nowhere.h"
 #include "search/strategy.h"
 
 #include <stdio.h>
@@ -142,12 +143,18 @@ static struct dh_log_stack stack_of(const struct dh_end_context *of, const struc
     return (struct dh_log_stack){.frames = room, .n_frames = n};
 }
 
-/* Place 0 is the program's first site, and stands for none in threads that failed before they came to any. */
-static uint32_t known_place(const struct dh_engine_found *found, const struct dh_engine_party *p)
+static bool is_nowhere(const struct dh_end_context *of, uint32_t place, uint8_t kind)
+{
+    return !place && dh_is_nowhere(place, kind, site_at(of, &(struct dh_log_access){0}));
+}
+
+/* Place 0 stands for none in threads that failed before they came to any, too. */
+static uint32_t known_place(const struct dh_end_context *of, const struct dh_engine_found *found,
+                            const struct dh_engine_party *p)
 {
     bool failed =
         found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH || found->kind == DH_ENGINE_FREED;
-    return failed && !p->place ? UINT32_MAX : p->place;
+    return (failed && !p->place) || is_nowhere(of, p->place, p->kind) ? UINT32_MAX : p->place;
 }
 
 static void fill_access(const struct dh_end_context *of, struct dh_log_access *a, const struct dh_engine_found *found,
@@ -161,7 +168,7 @@ static void fill_access(const struct dh_end_context *of, struct dh_log_access *a
                                 .address = address,
                                 .where = module_address(of, found, address),
                                 .note = ""};
-    set_place(of, a, known_place(found, p));
+    set_place(of, a, known_place(of, found, p));
 }
 
 /* Order of the accesses: waits for conditions first, as they name an indefinite wait, joins last. */
@@ -259,7 +266,7 @@ static void fill_free(const struct dh_end_context *of, struct dh_log_finding *f,
                                                         .address = found->parties[0].object,
                                                         .where = {found->parties[0].object, DH_LOG_NONE},
                                                         .note = ""};
-    set_place(of, &f->access[f->n_accesses - 1], place);
+    set_place(of, &f->access[f->n_accesses - 1], is_nowhere(of, place, DH_STEP_FREE) ? UINT32_MAX : place);
     f->text = "";
 }
 

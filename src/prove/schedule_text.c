@@ -2,6 +2,7 @@
 
 #include "finding/value_text.h"
 #include "host/file.h"
+#include "prove/nowhere.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static bool is_nowhere(uint32_t place, uint8_t kind, const struct dh_site *site)
     if (kind == DH_STEP_BEGIN || kind == DH_STEP_END)
         return true;
     bool accesses = site && dh_op_info(site->op)->group == DH_GROUP_ACCESS;
-    return place == 0 && accesses && kind != DH_STEP_NONE && !is_access(kind);
+    return (place == 0 && accesses && kind != DH_STEP_NONE && !is_access(kind)) || dh_is_nowhere(place, kind, site);
 }
 
 static const struct dh_site *site_of(const struct show *w, uint32_t place, uint8_t kind, const struct dh_site_table **t)

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "host/file.h"
 #include "image/container.h"
+#include "prove/nowhere.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -156,6 +157,8 @@ char *dh_subject_explain_places(struct dh_subject *s, const char *text)
     const struct dh_site *site = at && end != at + 6 ? dh_place_names_site(s->places, (uint32_t)place, &t) : NULL;
     if (!site || !site->line)
         return dh_strdup(text);
+    if (strstr(text, "freed by thread ") && dh_is_nowhere((uint32_t)place, DH_STEP_FREE, site))
+        return dh_format("%.*sin code that is not instrumented%s", (int)(at - text) - (int)strlen("at "), text, end);
     return dh_format("%.*s%s:%u in %s%s", (int)(at - text), text, dh_site_string(t, site->file), site->line,
                      dh_site_string(t, site->function), end);
 }

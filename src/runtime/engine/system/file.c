@@ -157,7 +157,7 @@ static long take_number(long least, bool close_on_exec)
 {
     long fd =
         dh_kernel_call(SYS_fcntl, numbers->placeholder, close_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD, least, 0, 0, 0);
-    if (fd >= 0 && (uint64_t)fd >= dh_contents_descriptor_limit()) {
+    if (fd >= 0 && (uint64_t)fd >= dh_limits_descriptors()) {
         dh_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
         return -EMFILE;
     }
@@ -343,7 +343,7 @@ long dh_files_new_descriptor(long number, const long a[6])
 
 long dh_files_put_at(long from, long at, bool close_on_exec)
 {
-    if (dh_files_is_own(at) || (uint64_t)at >= dh_contents_descriptor_limit())
+    if (dh_files_is_own(at) || (uint64_t)at >= dh_limits_descriptors())
         return -EBADF;
     if (dh_files_is_open(at) && !dh_files_preserve(at))
         return -EMFILE;
@@ -415,21 +415,8 @@ long dh_files_fcntl(long number, const long a[6])
     if (dh_files_is_own(fd))
         return -EBADF;
     if (a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC)
-        return (unsigned long)a[2] >= dh_contents_descriptor_limit() ? -EINVAL
-                                                                     : duplicate(fd, a[2], a[1] == F_DUPFD_CLOEXEC);
+        return (unsigned long)a[2] >= dh_limits_descriptors() ? -EINVAL : duplicate(fd, a[2], a[1] == F_DUPFD_CLOEXEC);
     if (!f)
         return dh_syscalls_pass_through(number, a);
     return dh_locks_is_request(a[1]) ? dh_locks_fcntl(a) : control(f, a);
-}
-
-long dh_files_limits(long number, const long a[6])
-{
-    bool by_process = number == SYS_prlimit64;
-    long resource = by_process ? a[1] : a[0], old = by_process ? a[3] : a[1];
-    if (by_process && a[2])
-        return dh_syscalls_cannot(number);
-    long result = dh_syscalls_pass_through(number, a);
-    if (result == 0 && resource == RLIMIT_NOFILE && old && (!by_process || !a[0]))
-        ((struct rlimit *)old)->rlim_cur = dh_contents_descriptor_limit();
-    return result;
 }

@@ -38,8 +38,13 @@ long dh_files_dup(long number, const long a[6]);
 long dh_files_fcntl(long number, const long a[6]);
 /* Calls that return a new descriptor. */
 long dh_files_new_descriptor(long number, const long a[6]);
-/* getrlimit, prlimit64: the limit of descriptors is the program's. */
-long dh_files_limits(long number, const long a[6]);
+
+/* ---- limits of the process (limits.c) ---- */
+
+/* getrlimit, setrlimit, prlimit64. */
+long dh_limits(long number, const long a[6]);
+/* One more than the highest descriptor that the program may have. */
+uint64_t dh_limits_descriptors(void);
 
 /* ---- opening (file_open.c) ---- */
 
