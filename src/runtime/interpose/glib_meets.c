@@ -162,9 +162,17 @@ static void call_work(unsigned row, void *data, void *user)
         call_work(n, data, user);                                                                                      \
     }
 ROW(0)
+
 ROW(1)
-ROW(2) ROW(3) ROW(4) ROW(5) ROW(6)
-    ROW(7) static const dh_glib_work before[ROWS] = {work_0, work_1, work_2, work_3, work_4, work_5, work_6, work_7};
+
+ROW(2)
+ROW(3)
+ROW(4)
+ROW(5)
+ROW(6)
+
+ROW(7)
+static const dh_glib_work before[ROWS] = {work_0, work_1, work_2, work_3, work_4, work_5, work_6, work_7};
 
 /* With more functions than there are rows: the function itself. */
 static dh_glib_work stand_before(dh_glib_work work, void *user)
