@@ -69,6 +69,7 @@ static void launch(const struct dh_check_run *r, struct dh_focus *focus, const c
                           .suppressions = r->c->suppressions,
                           .focus = focus,
                           .starts_others = !r->c->is_searchable,
+                          .waits_for_threads_ms = "1000",
                           .argv = r->c->argv};
     struct dh_import stored = {0};
     struct dh_err err = {0};

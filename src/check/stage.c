@@ -157,8 +157,10 @@ static void be_child(const struct dh_stage *s, struct dh_stage_state *t, pid_t p
         setpgid(0, 0); /* what is typed at the terminal is for us */
     if (s->killed_ns)
         dh_deadline_narrow(s->killed_ns);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     s->work(s->arg, t);
     fflush(NULL);
+    dh_kill_offspring(getpid()); /* what the program started and left */
     _exit(0);
 }
 

@@ -324,6 +324,14 @@ struct dh_engine_relative {
     char command[192];            /* its words */
 };
 
+/* Why what a systematic search tried is not all there is. */
+enum dh_engine_gap {
+    DH_GAP_PLACES = 1 << 0,   /* unordered accesses at places that cannot be made visible: of libraries, or too many */
+    DH_GAP_MAPPINGS = 1 << 1, /* mapping calls of more bytes than are compared with accesses */
+    DH_GAP_CHILDREN = 1 << 2, /* a child that has ended could be missed by WNOHANG more often */
+    DH_GAP_LIBRARY = 1 << 3,  /* threads meet inside a library that is not instrumented */
+};
+
 /* Written by the engine alone. */
 struct dh_engine_progress {
     uint32_t state;   /* enum dh_engine_state */
@@ -352,8 +360,7 @@ struct dh_engine_progress {
     char text[256];       /* why it cannot, or what was odd */
     uint64_t stack[16];   /* where that was: return addresses less the load address of the program, innermost first */
     uint64_t pairs, both; /* of places whose steps depended on each other: seen, and seen in both orders */
-    uint32_t uncovered; /* something cannot be made a step, or only in part: accesses of libraries, long mapping calls,
-                           WNOHANG */
+    uint32_t uncovered;   /* enum dh_engine_gap: what cannot be made a step, or only in part */
     uint32_t unknown_libraries; /* instrumented ones that the tool did not name: their accesses were not seen */
     uint64_t operations;        /* accesses and visible steps of all schedules that came to their end */
     uint64_t operations_most;

@@ -10,6 +10,8 @@ struct effects {
     const struct dh_library_models *m;
     const struct dh_arguments *a;
     bool has_result, returns;
+    bool result_is_dropped; /* by the program */
+    dh_value given;         /* as result */
 };
 
 /* ---- expressions ---- */
@@ -59,6 +61,8 @@ static dh_value evaluate(struct effects *e, uint32_t expr)
         return dh_build_int(e->r->p, x->number);
     case DH_MODEL_EXPR_UNKNOWN:
         return e->r->unknown;
+    case DH_MODEL_EXPR_RESULT:
+        return e->has_result || e->result_is_dropped ? e->given : e->r->data;
     case DH_MODEL_EXPR_HIDDEN:
         return dh_build_constant(e->r->p, DH_CONST_GLOBAL,
                                  dh_read_library_variable(e->r, dh_library_models_string(e->m, x->text), x->tls), 0);
@@ -85,10 +89,12 @@ static void give_result(struct effects *e, const struct dh_effect *f)
 {
     const struct dh_model_expr *x = &e->m->exprs.at[e->m->roots.at[f->expr]];
     if (e->has_result || e->a->result == DH_NONE) {
-        operand(e, f, 0);
+        e->given = operand(e, f, 0);
+        e->result_is_dropped = true;
         return;
     }
     e->has_result = true;
+    e->given = e->a->result;
     if (x->kind == DH_MODEL_EXPR_NEW)
         allocate(e, x, e->a->result);
     else

@@ -271,6 +271,8 @@ static bool open_launched(struct launched *s, struct dh_err *err)
         dh_runtime_option_add("threads_file", s->threads_file);
     }
     add_detection(s->l);
+    if (s->l->waits_for_threads_ms)
+        dh_runtime_option_add("atexit_sleep_ms", s->l->waits_for_threads_ms);
     if (!s->l->report)
         dh_runtime_option_add("print", "0");
     return open_online(s, err);

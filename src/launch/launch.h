@@ -26,6 +26,7 @@ struct dh_launch {
     const struct dh_focus *focus;            /* sites, sections and noise; NULL = none */
     bool starts_others; /* a program that is none of ours (make, a shell) is executed as it is: it starts those that are
                          */
+    const char *waits_for_threads_ms; /* at the end, for those that compute or sleep; NULL = not at all */
     char **argv;
 };
 

@@ -124,6 +124,10 @@ static bool read_primary(struct reader *r, uint32_t *out)
         *out = add_expr(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_DATA});
         return true;
     }
+    if (accept(r, "result")) {
+        *out = add_expr(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_RESULT});
+        return true;
+    }
     if (accept(r, "unknown")) {
         *out = add_expr(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_UNKNOWN});
         return true;

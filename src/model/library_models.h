@@ -14,6 +14,7 @@ enum dh_model_expr_kind {
     DH_MODEL_EXPR_INT,
     DH_MODEL_EXPR_DATA,
     DH_MODEL_EXPR_UNKNOWN,
+    DH_MODEL_EXPR_RESULT, /* what `ret =` gave before */
     DH_MODEL_EXPR_HIDDEN, /* address of an internal variable of the library: text; `tls` */
     DH_MODEL_EXPR_GLOBAL, /* address of a variable that the program can name, too: text */
     DH_MODEL_EXPR_LOAD,   /* load from child */

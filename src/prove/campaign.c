@@ -66,6 +66,23 @@ static void add_gap(struct dh_str *out, const char *words)
     dh_str_addf(out, "%s%s", out->n ? "; " : "", words);
 }
 
+/* Of what a systematic search came to. */
+static void add_uncovered(struct dh_str *out, uint32_t gaps)
+{
+    static const struct {
+        enum dh_engine_gap gap;
+        const char *words;
+    } known[] = {
+        {DH_GAP_PLACES, "unordered accesses that are no steps"},
+        {DH_GAP_MAPPINGS, "mapping calls of more than 16 KB, of which the rest conflicts with nothing"},
+        {DH_GAP_CHILDREN, "a child that has ended was missed by WNOHANG three times and could be more often"},
+        {DH_GAP_LIBRARY, "threads meet inside a library that is not instrumented (pools and loops of GLib)"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (gaps & known[i].gap)
+            add_gap(out, known[i].words);
+}
+
 /* What an exhausted search did not cover, "" if it covered all. Owned by the caller. */
 static char *gaps_of(const struct campaign *c, const struct goal_search *a)
 {
@@ -87,6 +104,8 @@ static char *gaps_of(const struct campaign *c, const struct goal_search *a)
     }
     if (a->places_missing)
         add_gap(&s, "accesses of it are no steps");
+    if (!a->tried_all)
+        add_uncovered(&s, a->gaps);
     return dh_str_take(&s);
 }
 

@@ -48,6 +48,7 @@ struct goal_search {
     bool places_missing;                    /* accesses of the finding cannot be steps */
     uint64_t tried;                         /* schedules of the systematic search that exhausted it, */
     unsigned tried_places;                  /* and its visible places */
+    uint32_t gaps;                          /* enum dh_engine_gap: of all its searches */
     uint64_t cut;                           /* schedules that were cut in a search that tried all others */
     bool checked_all;                       /* invisible accesses were checked, too */
     bool bounded;                           /* within bounds only */

@@ -154,6 +154,7 @@ static void add_progress(struct campaign *c, struct search_process *s)
 {
     const struct dh_engine_progress *p = &dh_engine_process_region(s->control)->progress;
     c->terms.out->schedules += p->schedules - s->counted;
+    s->goal_search->gaps |= p->uncovered;
     s->goal_search->schedules += p->schedules - s->counted;
     c->terms.out->steps += p->steps - s->counted_steps;
     s->counted = p->schedules;

@@ -24,13 +24,14 @@ enum {
 /* A thread of the program. Zeroed when it is created, in every schedule. */
 struct dh_task {
     uint32_t index;
-    uint32_t tid;         /* that libc sees */
-    void *sp;             /* saved stack pointer while it does not run */
-    uintptr_t fs;         /* thread pointer, also its pthread_t */
-    uint32_t may_run;     /* serial threads: futex word, 1 when it may go on */
-    uint32_t alternative; /* that was chosen */
-    uint64_t deadline;    /* virtual time of a timed wait or sleep */
-    const void *waits_at; /* condition, barrier or futex in whose wait queue it is, or NULL */
+    uint32_t tid;                             /* that libc sees */
+    void *sp;                                 /* saved stack pointer while it does not run */
+    uintptr_t fs;                             /* thread pointer, also its pthread_t */
+    uint32_t may_run;                         /* serial threads: futex word, 1 when it may go on */
+    uint32_t alternative;                     /* that was chosen */
+    uint64_t deadline;                        /* virtual time of a timed wait or sleep */
+    const void *waits_at;                     /* condition, barrier or futex in whose wait queue it is, or NULL */
+    bool (*mutex_is_free)(const void *mutex); /* that it needs then, too */
     bool woken;
     bool ended;
     uint8_t selector; /* of Syscall User Dispatch, with serial threads */

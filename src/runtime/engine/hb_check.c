@@ -72,7 +72,7 @@ static void extend(uint32_t place)
         if (check->known->extensions[i] == place)
             return;
     if (place >= dh_engine->n_visible)
-        dh_engine->control->progress.uncovered = 1;
+        dh_engine->control->progress.uncovered |= DH_GAP_PLACES;
     else if (check->known->n_extensions < EXTENSIONS)
         check->known->extensions[check->known->n_extensions++] = place;
 }
@@ -156,7 +156,7 @@ static void check_handled(const struct dh_step *s)
     if (!h->granule || !(h->written || s->flags & DH_STEP_WRITES))
         return;
     if (!(dh_engine->flags & DH_ENGINE_EXTEND))
-        dh_engine->control->progress.uncovered = 1;
+        dh_engine->control->progress.uncovered |= DH_GAP_PLACES;
     else if (s->site >= dh_engine->n_visible || !dh_engine->visible[s->site])
         extend(s->site);
 }
@@ -166,7 +166,7 @@ static void mark_uncovered(const struct dh_schedule_access *a)
 {
     const struct dh_engine *e = dh_engine;
     if (a->site >= e->n_visible || !(e->visible[a->site] || e->flags & DH_ENGINE_ALL_VISIBLE))
-        e->control->progress.uncovered = 1;
+        e->control->progress.uncovered |= DH_GAP_PLACES;
 }
 
 static void report_race(const struct dh_schedule_race *race)
@@ -290,7 +290,7 @@ static bool make_visible(uint32_t place)
     if (dh_engine->visible[place])
         return false;
     if (p->visible_added == DH_ENGINE_ADDED) {
-        p->uncovered = 1;
+        p->uncovered |= DH_GAP_PLACES;
         return false;
     }
     dh_engine->visible[place] = 1;

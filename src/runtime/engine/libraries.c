@@ -19,7 +19,7 @@ static bool is_file(const struct dh_engine_library *l, const struct dh_module_fi
 static struct dh_engine_library *add_unknown(const struct dh_module_file *file, uint32_t first)
 {
     struct dh_engine_control *c = dh_engine->control;
-    c->progress.uncovered = 1;
+    c->progress.uncovered |= DH_GAP_PLACES;
     c->progress.unknown_libraries++;
     if (c->n_libraries == DH_ENGINE_LIBRARIES)
         return NULL;

@@ -1,5 +1,6 @@
 /* Descriptors: how channels come to be, are connected, shared and closed, and waiting until they are ready. */
 #include "runtime/interpose/channels.h"
+#include "runtime/interpose/glib.h"
 #include "runtime/interpose/interpose.h"
 
 #include <limits.h>
@@ -175,6 +176,7 @@ static void polled(const struct pollfd *fds, nfds_t n, int ready)
             dh_channel_in(fds[i].fd);
             ready--;
         }
+    dh_glib_polled();
 }
 
 #define POLLS(name, parameters, arguments)                                                                             \

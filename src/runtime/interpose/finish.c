@@ -13,6 +13,7 @@
 #include "runtime/platform/raw_syscall.h"
 #include "runtime/report/report.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -88,11 +89,54 @@ static int own_pid(void)
     return dh_report_is_sandboxed() ? dh_process.pid : dh_sys_getpid();
 }
 
+/* ---- threads that go on ---- */
+
+/* It computes, or sleeps for a time. What waits for anything else may do so for ever. Where the kernel does not say, it
+ * goes on. */
+static bool goes_on(int tid)
+{
+    char path[64], said[16] = "";
+    dh_print_text(path, sizeof path, "/proc/self/task/%d/syscall", tid);
+    long fd = dh_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return fd != -ENOENT;
+    long n = dh_syscall3(SYS_read, fd, (long)said, sizeof said - 1);
+    dh_syscall3(SYS_close, fd, 0, 0);
+    if (n <= 0 || said[0] == 'r')
+        return true;
+    int number = 0;
+    for (const char *c = said; *c >= '0' && *c <= '9'; c++)
+        number = number * 10 + *c - '0';
+    return number == SYS_nanosleep || number == SYS_clock_nanosleep;
+}
+
+static bool any_goes_on(void)
+{
+    enum { OVER = DH_THREAD_FINISHED | DH_THREAD_JOINED | DH_THREAD_ABSENT };
+    long self = dh_syscall3(SYS_gettid, 0, 0, 0);
+    for (uint32_t i = 0; i < dh_threads_count(); i++) {
+        const struct dh_thread *t = dh_threads_find(i);
+        uint32_t flags = t ? atomic_load(&t->flags) : OVER;
+        bool is_there = flags & DH_THREAD_CREATED && !(flags & OVER);
+        if (is_there && (!t->tid || (t->tid != self && goes_on(t->tid))))
+            return true;
+    }
+    return false;
+}
+
 static void let_others_go_on(void)
 {
-    struct timespec t = {dh_options.atexit_sleep_ms / 1000, dh_options.atexit_sleep_ms % 1000 * 1000000L};
-    if (dh_options.atexit_sleep_ms > 0 && !dh_report_is_sandboxed())
-        dh_syscall3(SYS_nanosleep, (long)&t, 0, 0);
+    enum { SLICE_MS = 5 };
+    const struct timespec slice = {0, SLICE_MS * 1000000L};
+    if (dh_options.atexit_sleep_ms <= 0 || dh_report_is_sandboxed())
+        return;
+    bool go_on = any_goes_on();
+    for (int ms = 0; go_on && ms < dh_options.atexit_sleep_ms; ms += SLICE_MS) {
+        dh_syscall3(SYS_nanosleep, (long)&slice, 0, 0);
+        go_on = any_goes_on();
+    }
+    if (go_on)
+        dh_report_note("threads were still running when the process ended: what they had not done yet was not checked");
 }
 
 void dh_finish(void)

@@ -1,5 +1,6 @@
 #include "runtime/interpose/real.h"
 
+#include "runtime/interpose/glib.h"
 #include "runtime/interpose/new.h"
 
 struct dh_real dh_real;
@@ -32,6 +33,7 @@ void dh_real_init(void)
 #include "runtime/interpose/real_list.def"
 #undef DH_REAL
     dh_real_new_init();
+    dh_glib_init();
     /* The program's first dlerror is not to report ours. */
     if (missing)
         dlerror();

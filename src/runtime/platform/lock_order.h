@@ -19,14 +19,15 @@ enum dh_lock_rank {
     /* Shadow lines and other tables of the race detector. */
     DH_RANK_RACE_TABLES,
     /* Those under which no other is acquired. */
-    DH_RANK_RACE_BLOCKS,     /* records of heap blocks */
-    DH_RANK_RACE_FIBERS,     /* the list of fibers */
-    DH_RANK_STALE_SLOTS,     /* threads of adversarial memory */
-    DH_RANK_STALE_WATCH,     /* which elements are served */
-    DH_RANK_RACY_ELEMENTS,   /* where racy elements lie */
-    DH_RANK_RECORD_STATES,   /* states of ended threads, to be used again */
-    DH_RANK_ATOMRACE_STATES, /* the same of AtomRace */
-    DH_RANK_ATOMRACE_MONITOR /* sections under way */
+    DH_RANK_RACE_BLOCKS,      /* records of heap blocks */
+    DH_RANK_RACE_FIBERS,      /* the list of fibers */
+    DH_RANK_STALE_SLOTS,      /* threads of adversarial memory */
+    DH_RANK_STALE_WATCH,      /* which elements are served */
+    DH_RANK_RACY_ELEMENTS,    /* where racy elements lie */
+    DH_RANK_RECORD_STATES,    /* states of ended threads, to be used again */
+    DH_RANK_ATOMRACE_STATES,  /* the same of AtomRace */
+    DH_RANK_ATOMRACE_MONITOR, /* sections under way */
+    DH_RANK_GLIB_POOLS        /* functions of pools of threads */
 };
 
 #ifdef DH_CHECK_LOCK_ORDER

@@ -42,6 +42,9 @@ void dh_engine_mutex_owner_died(struct dh_task *t);
 /* Sleeps at `object` until it is woken and `mutex`, if any, is free; returns the alternative: 1 is a timeout or a
  * spurious wakeup. */
 uint32_t dh_wait_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsigned flags);
+/* The same with a mutex of another library. */
+uint32_t dh_wait_queue_sleep_for(const void *object, const void *mutex, unsigned flags,
+                                 bool (*is_free)(const void *mutex));
 /* How many tasks sleep there. */
 unsigned dh_wait_queue_length(const void *object);
 void dh_wait_queue_wake(const void *object, unsigned which);
@@ -60,6 +63,24 @@ int dh_engine_cnd_wait(cnd_t *c, mtx_t *m);
 int dh_engine_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until);
 int dh_engine_cnd_signal(cnd_t *c);
 int dh_engine_cnd_broadcast(cnd_t *c);
+
+/* ---- glib.c ---- */
+void dh_engine_g_mutex_lock(void *mutex);
+int dh_engine_g_mutex_trylock(void *mutex);
+void dh_engine_g_mutex_unlock(void *mutex);
+void dh_engine_g_cond_wait(void *cond, void *mutex);
+int dh_engine_g_cond_wait_until(void *cond, void *mutex, int64_t until); /* microseconds of CLOCK_MONOTONIC */
+void dh_engine_g_cond_signal(void *cond);
+void dh_engine_g_cond_broadcast(void *cond);
+/* Around GLib's own code: before it may wait for another thread's initialisation; before it writes that one is done. */
+void dh_engine_glib_once_enters(const void *flag);
+void dh_engine_glib_once_done(const void *flag, unsigned size);
+/* A step at which threads meet that release to the object, and acquire; the same two without a step. */
+void dh_engine_meets(const void *object);
+void dh_engine_met(const void *object);
+void dh_engine_leaves(const void *object);
+/* Other threads meet inside the library, too, where nothing is a step. */
+void dh_engine_library_meets(void);
 
 /* ---- stdio_lock.c ---- */
 void dh_engine_flockfile(FILE *stream);

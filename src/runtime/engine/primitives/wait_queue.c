@@ -8,8 +8,8 @@ enum { ALTERNATIVES_MOST = 16 };
 static uint32_t when_woken(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
-    const pthread_mutex_t *mutex = (const pthread_mutex_t *)(uintptr_t)s->second;
-    if (mutex && !dh_engine_mutex_is_free(mutex))
+    const void *mutex = (const void *)(uintptr_t)s->second;
+    if (mutex && !t->mutex_is_free(mutex))
         return 0;
     if (t->woken || (t->cancellable && dh_task_is_cancelled(t)))
         return 1;
@@ -19,10 +19,22 @@ static uint32_t when_woken(const struct dh_task *t)
     return spurious ? 2 : 0;
 }
 
+static bool is_free(const void *mutex)
+{
+    return dh_engine_mutex_is_free(mutex);
+}
+
 uint32_t dh_wait_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsigned flags)
+{
+    return dh_wait_queue_sleep_for(object, mutex, flags, is_free);
+}
+
+uint32_t dh_wait_queue_sleep_for(const void *object, const void *mutex, unsigned flags,
+                                 bool (*mutex_is_free)(const void *mutex))
 {
     struct dh_task *t = dh_engine_self();
     t->waits_at = object;
+    t->mutex_is_free = mutex_is_free;
     t->woken = false;
     struct dh_step s = {.kind = DH_STEP_WAKE,
                         .flags = (uint16_t)flags,

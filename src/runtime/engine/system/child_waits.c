@@ -54,7 +54,7 @@ static bool may_miss(long pid)
         if (!matches(c, pid) || !c->ended || (!c->is_known && c->misses < MISSES))
             continue;
         if (!c->is_known) /* it could be missed more often: not all schedules are tried */
-            dh_engine->control->progress.uncovered = 1;
+            dh_engine->control->progress.uncovered |= DH_GAP_CHILDREN;
         return false;
     }
     return true;

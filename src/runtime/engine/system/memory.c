@@ -154,7 +154,7 @@ static void step_on(long at, long size, uint16_t flags)
     if (!e->current || size <= 0)
         return;
     if (size > CHECKED_MOST) /* what conflicts behind that is not seen: nothing is exhausted */
-        e->control->progress.uncovered = 1;
+        e->control->progress.uncovered |= DH_GAP_MAPPINGS;
     if (place && (e->flags & DH_ENGINE_ALL_VISIBLE || (place < e->n_visible && e->visible[place])))
         dh_engine_park(&s);
     else
