@@ -4,7 +4,7 @@
 #include "analysis/races.h"
 #include "analysis/use_after_free.h"
 #include "base/alloc.h"
-#include "base/str.h"
+#include "model/library_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,15 +56,6 @@ static const char *name_of(const struct finder *f, uint32_t function)
     return dh_program_string(f->p, f->p->functions.at[function].name);
 }
 
-bool dh_is_cxx_library_copy(const char *name)
-{
-    static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZTVNS", "_ZTVS", "_ZTIS", "_ZTINS"};
-    for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++)
-        if (dh_starts_with(name, spaces[n]))
-            return true;
-    return false;
-}
-
 static bool is_open(const struct finder *f, uint32_t function)
 {
     const struct dh_function *at = &f->p->functions.at[function];
@@ -75,7 +66,7 @@ static bool is_open(const struct finder *f, uint32_t function)
 static bool is_closed(struct finder *f)
 {
     for (uint32_t n = 0; n < f->p->functions.n; n++)
-        if (is_open(f, n) && !dh_is_cxx_library_copy(name_of(f, n)))
+        if (is_open(f, n) && !dh_library_is_copy(name_of(f, n)))
             return give_up(f, "others may call %s", name_of(f, n));
     for (uint32_t n = 0; n < f->p->globals.n; n++) {
         const struct dh_global *g = &f->p->globals.at[n];

@@ -45,9 +45,6 @@ struct dh_race_free_query {
 
 /* `p`: read strictly (ir/model_reader.h). */
 void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const struct dh_race_free_query *q);
-/* Functions of the C++ library that programs have copies of; libraries may call these on objects of the program,
- * so they stay instrumented, but they do nothing else. */
-bool dh_is_cxx_library_copy(const char *name);
 /* The bit of an argument by its name in arguments.def, or of "COPIES"; 0: there is none. */
 uint64_t dh_argument_bit(const char *name, size_t n);
 void dh_race_free_release(struct dh_race_free *s);

@@ -7,6 +7,7 @@
 #include "driver/merge.h"
 #include "host/process.h"
 #include "ir/model_reader.h"
+#include "model/library_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static bool is_local(LLVMValueRef v)
     const char *name = LLVMGetValueName2(v, &n);
     return LLVMIsDeclaration(v) || l == LLVMInternalLinkage || l == LLVMPrivateLinkage ||
            l == LLVMAvailableExternallyLinkage || strcmp(name, "main") == 0 || dh_starts_with(name, "llvm.") ||
-           dh_is_cxx_library_copy(name);
+           dh_library_is_copy(name);
 }
 
 static bool is_closed(struct analysis *l)
