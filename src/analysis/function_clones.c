@@ -45,6 +45,7 @@ struct chooser {
     DH_VEC(struct candidate) candidates;
 };
 
+/* Candidates of equal gain are chosen in the order of these: not base/hash.h, which may change. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t h = (a ^ (b + 0x9e3779b97f4a7c15u)) * 0xff51afd7ed558ccdu;

@@ -65,6 +65,7 @@ static void classify(struct search *s, const uint8_t *ending)
         for (unsigned k = 0; k < node->n_edges; k++)
             s->of_node[dh_heap_graph_find(g, node->edges[k].to).node] |= LOADED;
         if (node->flags & DH_NODE_FREED)
+            /* What is suspected depends on it: not base/hash.h, which may change. */
             s->of_node[n] |= (classes)1 << (n * 0x9e3779b9u >> 8) % CLASSES;
         if (node->flags & DH_NODE_GLOBAL && !confined[n] && ends_with_thread(s, node, ending))
             s->of_node[n] |= ENDED;

@@ -6,6 +6,7 @@
  *
  * Shards: at the first few nodes with a choice all threads that do not sleep are explored, and the hash of the path
  * decides which of the subtrees below the last of them are this shard's. Those of others sleep as if explored. */
+#include "base/hash.h"
 #include "search/actors.h"
 #include "search/fair.h"
 #include "search/grow.h"
@@ -161,8 +162,7 @@ static void reverse_races(struct dpor *d, uint32_t end, uint32_t thread)
 
 static uint64_t path_with(uint64_t path, uint32_t thread)
 {
-    path = (path ^ (thread + 1)) * 0x9e3779b97f4a7c15u;
-    return path ^ path >> 29;
+    return dh_hash_fold(path, thread + 1);
 }
 
 static void set_branch(struct dpor *d, struct node *n)

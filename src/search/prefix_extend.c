@@ -5,6 +5,7 @@
  * prefix is shorter then, never wrong. */
 #include "search/prefix_internal.h"
 
+#include "base/hash.h"
 #include "search/step.h"
 
 enum omitted { OMITTED_POST = 1 << 0, OMITTED_OTHER = 1 << 1 };
@@ -49,7 +50,7 @@ enum { FIRST_ROOM = 256, WIDEST = 1 << 16 };
 
 static uint32_t hash(uint64_t key, uint32_t room)
 {
-    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (room - 1);
+    return (uint32_t)(dh_hash_multiply(key) >> 32) & (room - 1);
 }
 
 static struct object *object_at(struct object *table, uint32_t room, uint64_t key)

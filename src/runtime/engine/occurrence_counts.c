@@ -2,6 +2,8 @@
  * of earlier schedules (stamp) are free. */
 #include "runtime/engine/engine.h"
 
+#include "base/hash.h"
+
 enum { BEGIN_BITS = 12 };
 
 struct entry {
@@ -33,7 +35,7 @@ void dh_occurrence_counts_reset(void)
 static uint32_t slot_of(uint32_t task, uint32_t place)
 {
     uint64_t key = (uint64_t)task << 32 | place;
-    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> (64 - table->bits));
+    return (uint32_t)(dh_hash_multiply(key) >> (64 - table->bits));
 }
 
 static struct entry *find(uint32_t task, uint32_t place)
