@@ -339,7 +339,7 @@ static bool spread(struct chooser *c, bool settled)
     return moved;
 }
 
-static void begin(struct chooser *c)
+static void begin_versions(struct chooser *c)
 {
     memset(c->met_in, 0, c->n);
     for (uint32_t n = 0; n < c->n_met; n++)
@@ -350,7 +350,7 @@ static void begin(struct chooser *c)
 static void settle(struct chooser *c)
 {
     for (unsigned settled = 0; settled < 2; settled++) { /* the second time, what nobody calls any more is gone */
-        begin(c);
+        begin_versions(c);
         while (spread(c, settled))
             ;
     }
