@@ -402,11 +402,6 @@ uint64_t dh_schedule_races_self(struct dh_schedule_races *h, uint32_t thread)
     return t ? dh_shadow_self(thread, dh_hb_epoch(t)) : 0;
 }
 
-bool dh_schedule_races_watches(const struct dh_schedule_races *h, uint64_t address)
-{
-    return dh_shadow_is_watched(&h->shadow, address);
-}
-
 void dh_schedule_races_watch(struct dh_schedule_races *h, uint64_t address)
 {
     dh_shadow_watch(&h->shadow, address);
