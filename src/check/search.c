@@ -77,8 +77,8 @@ static void observed(void *arg, const struct dh_finding *f)
 
 /* ---- campaigns ---- */
 
-/* The verdict of the one goal, or of exploring. */
-static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint64_t budget_ns)
+/* Answers the status of exploring, if there are no goals. */
+static enum dh_goal_status campaign(struct search *s, struct dh_goal *goals, size_t n, uint64_t budget_ns)
 {
     struct dh_campaign_options o = {.budget_ns = budget_ns,
                                     .jobs = 1,
@@ -91,8 +91,8 @@ static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint
     struct dh_campaign_host host = {progress, proven, observed, interrupted, s};
     struct dh_campaign_result r;
     struct dh_err err = {0};
-    bool ok = dh_children_campaign(&s->subject, &o, goal, goal ? 1 : 0, &host, &r, &err);
-    enum dh_goal_status verdict = goal ? goal->verdict : r.verdict;
+    bool ok = dh_children_campaign(&s->subject, &o, goals, n, &host, &r, &err);
+    enum dh_goal_status status = r.verdict;
     s->schedules += r.schedules;
     s->state->schedules += r.schedules;
     if (!ok && err.text)
@@ -103,7 +103,7 @@ static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint
     else if (r.cannot && !r.schedules)
         snprintf(s->state->cannot, sizeof s->state->cannot, "%s", r.cannot);
     dh_campaign_result_release(&r);
-    return verdict;
+    return status;
 }
 
 static bool time_left(const struct search *s)
@@ -117,18 +117,17 @@ static uint64_t at_most(const struct search *s, uint64_t ns)
     return ns < left ? ns : left;
 }
 
-static void pursue(struct search *s, const struct dh_finding *f)
+/* What the campaign has shown of the goal, which had its share of the time. */
+static void take_status(struct search *s, const struct dh_goal *g, uint64_t spent_ns, uint64_t schedules)
 {
-    struct dh_goal goal = {.finding = f, .why = dh_strdup("")};
-    struct dh_attempts *tried = dh_stage_tried(s->state, f->id);
-    uint64_t began = dh_now_ns(), before = s->schedules;
-    enum dh_goal_status v = campaign(s, &goal, at_most(s, s->of->goal_ns));
-    tried->spent_ns += dh_now_ns() - began;
+    struct dh_attempts *tried = dh_stage_tried(s->state, g->finding->id);
+    enum dh_goal_status v = g->verdict;
+    s->at += v != DH_GOAL_OPEN;
+    tried->spent_ns += spent_ns;
     tried->settled |= v == DH_GOAL_REFUTED || v == DH_GOAL_EXHAUSTED || v == DH_GOAL_SKIPPED || v == DH_GOAL_PROVEN ||
-                      v == DH_GOAL_UNCOVERED;
+                      v == DH_GOAL_UNCOVERED || v == DH_GOAL_COUNTED;
     tried->settled |= s->of->c->schedules > 0;
-    tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* more time would not help */
-    free(goal.why);
+    tried->settled |= s->of->statics && schedules >= ENOUGH; /* more time would not help */
 }
 
 static bool is_proven(const struct search *s, const struct dh_finding *f)
@@ -160,15 +159,35 @@ static bool is_shown(const struct search *s, const struct dh_found *found, const
     return false;
 }
 
+static bool is_to_pursue(const struct search *s, const struct dh_found *found, const struct dh_finding *f, bool shown)
+{
+    return dh_check_is_goal(s->of->c, f, s->of->statics) && !dh_stage_tried(s->state, f->id)->proven &&
+           is_shown(s, found, f) == shown;
+}
+
+/* Suspicions of static analysis one by one, what was observed together: one schedule may show several. */
+static void pursue_next(struct search *s, const struct dh_found *found, bool shown, size_t *from)
+{
+    size_t most = s->of->statics ? 1 : found->at.n, n = 0;
+    struct dh_goal *goals = dh_xcalloc(found->at.n + 1, sizeof *goals);
+    for (; *from < found->at.n && n < most; ++*from)
+        if (is_to_pursue(s, found, found->at.at[*from], shown))
+            goals[n++] = (struct dh_goal){.finding = found->at.at[*from], .why = dh_strdup("")};
+    uint64_t began = dh_now_ns(), before = s->schedules;
+    if (n)
+        campaign(s, goals, n, at_most(s, n * s->of->goal_ns));
+    for (size_t i = 0; i < n; i++) {
+        take_status(s, &goals[i], (dh_now_ns() - began) / n,
+                    goals[i].schedules ? goals[i].schedules : s->schedules - before);
+        free(goals[i].why);
+    }
+    free(goals);
+}
+
 static void pursue_those(struct search *s, const struct dh_found *found, bool shown)
 {
-    for (size_t i = 0; i < found->at.n && time_left(s); i++) {
-        const struct dh_finding *f = found->at.at[i];
-        if (!dh_check_is_goal(s->of->c, f, s->of->statics) || dh_stage_tried(s->state, f->id)->proven ||
-            is_shown(s, found, f) != shown)
-            continue;
-        s->at++;
-        pursue(s, f);
+    for (size_t at = 0; at < found->at.n && time_left(s);) {
+        pursue_next(s, found, shown, &at);
         settle_groups(s, found);
     }
 }
@@ -224,7 +243,7 @@ static void search(struct search *s)
     if (!s->of->explores)
         pursue_all(s);
     else {
-        enum dh_goal_status v = campaign(s, NULL, at_most(s, UINT64_MAX));
+        enum dh_goal_status v = campaign(s, NULL, 0, at_most(s, UINT64_MAX));
         s->state->exhausted |= v == DH_GOAL_EXHAUSTED;
         s->state->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED || v == DH_GOAL_UNCOVERED;
     }

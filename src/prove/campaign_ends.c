@@ -89,7 +89,8 @@ static void confirm_end(struct campaign *c, struct search_process *from, const s
         k->proven = proven;
         k->tries++;
         c->terms.out->unconfirmed += !proven && k->tries == TRIES;
-        if (proven && (c->terms.o->first || is_goal_shown(c, from->goal_search->goal, &finding)))
+        if (proven && (c->terms.o->first || is_goal_shown(c, from->goal_search->goal, &finding) ||
+                       (from->goal_search->is_joint && dh_campaign_joint_goals_shown(c))))
             from->goal_search->over = true;
         c->stop = c->stop || (proven && c->terms.o->first);
     }

@@ -1,7 +1,7 @@
 /* Shared by the files of a campaign: campaign.c (goals and their budgets), campaign_goals.c (from a finding to ends,
  * places and phases), campaign_prefixes.c (witness prefixes from recorded schedules), campaign_searches.c (search
- * processes), campaign_rounds.c (whose turn it is), campaign_ends.c (ends that they found) and campaign_confirm.c
- * (minimising and replaying). Layer: prove.
+ * processes), campaign_joint.c (all races at once), campaign_rounds.c (whose turn it is), campaign_ends.c (ends that
+ * they found) and campaign_confirm.c (minimising and replaying). Layer: prove.
  */
 #ifndef DH_PROVE_CAMPAIGN_INTERNAL_H
 #define DH_PROVE_CAMPAIGN_INTERNAL_H
@@ -31,7 +31,8 @@ struct goal_search {
                                same in every run */
     uint8_t *sides;         /* per place: bit 0 for the first access of the finding, bit 1 for the others */
     uint32_t place[2];
-    bool is_pair; /* a race at `place` */
+    bool is_pair;  /* a race at `place` */
+    bool is_joint; /* all races of the goals; `goal` is NULL */
     uint32_t look_for;
     const struct phase *phases;
     size_t n_phases, next;
@@ -133,6 +134,15 @@ bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const 
 /* False: no search can find it; the goal says why. */
 bool dh_campaign_set_up_goal(struct campaign *c, struct dh_goal *g, struct goal_search *a);
 bool dh_campaign_skip(struct dh_goal *g, const char *why);
+
+/* ---- campaign_joint.c ---- */
+
+/* Looks for all races that were observed at once, if there are several. */
+void dh_campaign_search_jointly(struct campaign *c);
+/* Is each of them proven, or another one of its group? */
+bool dh_campaign_joint_goals_shown(const struct campaign *c);
+/* Of dh_finding_group; 0 is none. */
+bool dh_campaign_is_group_proven(const struct campaign *c, uint64_t group);
 
 /* ---- campaign_prefixes.c ---- */
 

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLICE = 16, FIRST_GOAL_SLICE = 8 }; /* parts of the time */
+enum {
+    FIRST_SLICE = 16, /* parts of the time */
+    FIRST_GOAL_SLICE = 8,
+    IN_VAIN = 500, /* schedules of a round of the joint search that proved nothing: goals one by one do better */
+};
 #define LEAST_SLICE (500 * MS)
 #define LEAST_GOAL_SLICE (150 * MS)
 
@@ -39,14 +43,17 @@ void dh_campaign_pursue_in_rounds(struct campaign *c, struct goal_search *a)
 {
     uint64_t whole = a->budget_ns, until = dh_now_ns() + whole;
     uint64_t slice = has_one_round(c) ? whole : most(whole / FIRST_SLICE, LEAST_SLICE);
+    bool in_vain;
     do {
-        uint64_t left = left_of(c, until);
+        uint64_t left = left_of(c, until), schedules = a->schedules, proven = c->terms.out->proven;
         a->budget_ns = left < slice + slice / 2 ? left : slice; /* no scraps */
         a->next = 0;
         dh_campaign_pursue(c, a);
         slice *= 2;
-    } while (!has_one_round(c) && may_help(a) && dh_campaign_time_left(c) && left_of(c, until) > LEAST_SLICE / 5 &&
-             !c->terms.out->no_threads && !(c->terms.out->cannot && !c->terms.out->schedules));
+        in_vain = a->is_joint && c->terms.out->proven == proven && a->schedules - schedules >= IN_VAIN;
+    } while (!has_one_round(c) && !in_vain && may_help(a) && dh_campaign_time_left(c) &&
+             left_of(c, until) > LEAST_SLICE / 5 && !c->terms.out->no_threads &&
+             !(c->terms.out->cannot && !c->terms.out->schedules));
     a->budget_ns = whole;
 }
 
@@ -116,6 +123,16 @@ static void settle(const struct queue *q)
     }
 }
 
+/* The joint search may have proven another pair of the group, which is no goal. */
+static void settle_shown(const struct campaign *c, const struct queue *q)
+{
+    for (size_t i = 0; i < q->n; i++)
+        if (!q->at[i].is_settled && dh_campaign_is_group_proven(c, q->at[i].group)) {
+            q->at[i].is_settled = true;
+            q->at[i].goal->verdict = DH_GOAL_COUNTED;
+        }
+}
+
 /* In a round one of each group has its turn: the one that had the fewest. */
 static bool is_served_by_another(const struct queue *q, const struct turn *t, bool once)
 {
@@ -164,7 +181,7 @@ static void serve(struct campaign *c, struct queue *q, bool observed_only, uint6
 {
     size_t waiting = count_waiting(q, observed_only);
     uint64_t slice = waiting ? left_of(c, until_ns) / waiting / FIRST_GOAL_SLICE : 0;
-    slice = most(slice, LEAST_GOAL_SLICE);
+    slice = most(slice, most(LEAST_GOAL_SLICE, 2 * c->terms.o->least_ns));
     while (count_waiting(q, observed_only) && dh_campaign_time_left(c) && left_of(c, until_ns) > MS &&
            !c->terms.out->no_threads) {
         serve_round(c, q, observed_only, until_ns, slice);
@@ -175,6 +192,9 @@ static void serve(struct campaign *c, struct queue *q, bool observed_only, uint6
 void dh_campaign_pursue_goals(struct campaign *c)
 {
     struct queue q = make_queue(c);
+    dh_campaign_search_jointly(c);
+    settle(&q);
+    settle_shown(c, &q);
     size_t observed = count_waiting(&q, true);
     if (has_one_round(c))
         serve_round(c, &q, false, UINT64_MAX, 0);

@@ -65,6 +65,12 @@ static void priorities_reach_all_ends(void **state)
     reach_all_ends("pos", 4000);
 }
 
+static void active_testing_reaches_all_ends(void **state)
+{
+    (void)state;
+    reach_all_ends("active", 6000);
+}
+
 /* Without a bound it comes everywhere, and says that it did; with one it says that there is more. */
 static void bounded_search_reaches_all_ends(void **state)
 {
@@ -188,9 +194,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(oracle_agrees_with_all_orders),   cmocka_unit_test(random_walk_reaches_all_ends),
-        cmocka_unit_test(priorities_reach_all_ends),       cmocka_unit_test(bounded_search_reaches_all_ends),
-        cmocka_unit_test(few_preemptions_find_a_deadlock), cmocka_unit_test(bounded_search_times_out_last),
-        cmocka_unit_test(follow_goes_on_from_a_prefix),
+        cmocka_unit_test(priorities_reach_all_ends),       cmocka_unit_test(active_testing_reaches_all_ends),
+        cmocka_unit_test(bounded_search_reaches_all_ends), cmocka_unit_test(few_preemptions_find_a_deadlock),
+        cmocka_unit_test(bounded_search_times_out_last),   cmocka_unit_test(follow_goes_on_from_a_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void directed_search_goes_on_from_a_beginning(void **state)
 static void no_search_finds_what_a_lock_excludes(void **state)
 {
     (void)state;
-    static const char *const names[] = {"directed", "random", "pct", "pos", "dpor", "bounded"};
+    static const char *const names[] = {"directed", "active", "random", "pct", "pos", "dpor", "bounded"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         assert_int_equal(reach(&guarded, names[i], SITE(0, 2), SITE(1, 1), 1, 0), 0);
 }
@@ -137,7 +137,7 @@ static void directed_search_gives_up(void **state)
 static void every_strategy_finds_the_pair(void **state)
 {
     (void)state;
-    static const char *const names[] = {"random", "pct", "pos", "dpor"};
+    static const char *const names[] = {"active", "random", "pct", "pos", "dpor"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         assert_true(reach(&fig_4, names[i], SITE(1, FIG_4_READ), SITE(0, FIG_4_STORE), 1, 0));
 }
