@@ -65,8 +65,8 @@ static bool analyse(const struct dh_scan_request *q, struct dh_whole_program *w,
     return ok;
 }
 
-bool dh_scan_program(const struct dh_scan_request *q, bool (*use)(void *arg, struct dh_scan_results *r, struct dh_err *),
-                     void *arg, struct dh_err *err)
+bool dh_scan_program(const struct dh_scan_request *q,
+                     bool (*use)(void *arg, struct dh_scan_results *r, struct dh_err *), void *arg, struct dh_err *err)
 {
     struct dh_library_models models;
     struct dh_whole_program w = {0};
