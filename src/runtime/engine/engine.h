@@ -70,6 +70,7 @@ struct dh_task {
     uint64_t touched;            /* by them lately: a set of addresses */
     uint32_t last_place;         /* of its latest hook */
     uint32_t decision;           /* index in the trace of its latest step */
+    uint32_t timed_out;          /* decision at which time last woke it; 0: never (stall.h) */
     union {
         void *(*posix)(void *);
         int (*c11)(void *);
@@ -137,6 +138,7 @@ struct dh_engine {
     uint32_t last;                  /* actor of the latest step */
     uint32_t may_run;               /* serial threads: the engine's own futex word */
     bool running;                   /* a schedule is being executed */
+    bool is_stalled;                /* the end: some tasks are stuck, the others only time out */
     bool is_abandoned;              /* it is cut for a limit of ours, not by the strategy */
     bool use_arch_prctl;
     int end; /* enum dh_engine_end, or DH_ENGINE_NO_END */

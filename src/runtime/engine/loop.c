@@ -14,6 +14,7 @@
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/stall.h"
 #include "runtime/engine/start_point.h"
 #include "runtime/engine/system/children.h"
 #include "runtime/engine/system/file_mappings.h"
@@ -50,7 +51,7 @@ static void begin_schedule(struct dh_engine *e)
     e->is_even = false;
     e->end = DH_ENGINE_NO_END;
     e->signal = e->status = 0;
-    e->is_abandoned = false;
+    e->is_abandoned = e->is_stalled = false;
     e->fault_address = 0;
     e->pending_races = 0;
     e->now_ns = 0;
@@ -60,6 +61,7 @@ static void begin_schedule(struct dh_engine *e)
     e->unordered_races = 0;
     e->idle_steps = e->idle_from = 0;
     dh_livelock_stop();
+    dh_stall_begin();
     e->search.reached = false;
     e->commands = 0;
     e->operations = e->yielding_steps = e->work = 0;
@@ -186,7 +188,7 @@ static bool is_livelocked(struct dh_engine *e, const struct dh_actor *a)
     return true;
 }
 
-/* False: the schedule is over, as a livelock. */
+/* False: the schedule is over, as a livelock or stalled. */
 static bool start_step(struct dh_engine *e, struct dh_choice c)
 {
     if (e->heuristic_picks && dh_adversary_serves(&e->actors[c.thread].step) &&
@@ -195,6 +197,10 @@ static bool start_step(struct dh_engine *e, struct dh_choice c)
     if (e->records)
         dh_start_point_note(e, c.thread, &e->actors[c.thread].step);
     record_decision(e, c);
+    if (dh_stall_step(e, c)) {
+        dh_schedule_ends_stalled();
+        return false;
+    }
     e->in_row = c.thread == e->last ? e->in_row + 1 : 1;
     e->yielding_steps +=
         e->actors[c.thread].step.kind == DH_STEP_YIELD || e->actors[c.thread].step.kind == DH_STEP_SLEEP;

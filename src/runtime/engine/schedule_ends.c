@@ -2,6 +2,7 @@
 
 #include "runtime/core/frames.h"
 #include "runtime/engine/fresh_processes.h"
+#include "runtime/engine/stall.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/time.h"
@@ -46,13 +47,19 @@ static bool was_lost(const void *condition)
     return false;
 }
 
-/* The end of its wait may come from another process. */
-static bool waits_for_outside(uint32_t i)
+bool dh_schedule_ends_waits_for_outside(uint32_t i)
 {
     const struct dh_task *t = &dh_engine->tasks[i];
     unsigned kind = dh_engine->actors[i].step.kind;
-    return (kind == DH_STEP_IO && t->io_outside && t->io_outside(t)) ||
+    return t->call.arguments || (kind == DH_STEP_IO && t->io_outside && t->io_outside(t)) ||
            (kind == DH_STEP_DELIVER && dh_signals_come_from_outside(t));
+}
+
+static bool waits_in_vain(uint32_t i)
+{
+    const struct dh_actor *a = &dh_engine->actors[i];
+    return !a->ended && a->step.kind == DH_STEP_WAKE && !dh_engine->tasks[i].woken &&
+           was_lost((const void *)(uintptr_t)a->step.object);
 }
 
 /* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A call that the
@@ -65,9 +72,8 @@ void dh_schedule_ends_blocked(void)
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         const struct dh_actor *a = &e->actors[i];
         left |= !a->ended && !e->tasks[i].is_daemon;
-        in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
-                   was_lost((const void *)(uintptr_t)a->step.object);
-        outside |= !a->ended && !e->tasks[i].is_daemon && (e->tasks[i].call.arguments || waits_for_outside(i));
+        in_vain |= waits_in_vain(i);
+        outside |= !a->ended && !e->tasks[i].is_daemon && dh_schedule_ends_waits_for_outside(i);
         locked |= !a->ended && a->step.kind == DH_STEP_LOCK;
     }
     e->is_abandoned = outside && !locked;
@@ -75,6 +81,29 @@ void dh_schedule_ends_blocked(void)
              : !left            ? DH_ENGINE_DONE
              : in_vain          ? DH_ENGINE_LOST_WAKE
                                 : DH_ENGINE_DEADLOCK;
+}
+
+/* Of stuck tasks: all wait for locks; one waits for a signal that came before. */
+void dh_schedule_ends_stalled(void)
+{
+    struct dh_engine *e = dh_engine;
+    bool locked = true, in_vain = false;
+    for (uint32_t i = 0; i < e->n_tasks; i++)
+        if (dh_stall_is_stuck(e, i)) {
+            locked &= e->actors[i].step.kind == DH_STEP_LOCK;
+            in_vain |= waits_in_vain(i);
+        }
+    e->is_stalled = true;
+    dh_found_ends_set_text("all others only time out, again and again");
+    e->end = in_vain ? DH_ENGINE_LOST_WAKE : locked ? DH_ENGINE_DEADLOCK : DH_ENGINE_HANG;
+}
+
+/* What a schedule that cannot go on is about. */
+static bool is_stuck_party(struct dh_engine *e, uint32_t i)
+{
+    if (e->is_stalled && e->end != DH_ENGINE_HANG)
+        return dh_stall_is_stuck(e, i);
+    return !e->actors[i].ended && !e->tasks[i].is_daemon;
 }
 
 void dh_schedule_ends_record(void)
@@ -89,7 +118,7 @@ void dh_schedule_ends_record(void)
     if (!stuck && e->last < e->n_tasks)
         e->actors[e->last].step.site = e->tasks[e->last].last_place;
     for (uint32_t i = 0; i < e->n_tasks && n < DH_ENGINE_PARTIES; i++)
-        if (stuck ? !e->actors[i].ended && !e->tasks[i].is_daemon : i == e->last && !whole)
+        if (stuck ? is_stuck_party(e, i) : i == e->last && !whole)
             parties[n++] = i;
     dh_found_ends_record_tasks((enum dh_engine_end)e->end, parties, n);
 }

@@ -8,6 +8,10 @@ bool dh_schedule_ends_init(void);
 void dh_schedule_ends_begin(void);
 /* No actor is enabled: sets the end. */
 void dh_schedule_ends_blocked(void);
+/* Tasks are stuck, and the others only time out (stall.h): sets the end. */
+void dh_schedule_ends_stalled(void);
+/* The end of its wait may come from another process, or from the kernel. */
+bool dh_schedule_ends_waits_for_outside(uint32_t task);
 /* Records the end if the job looks for it. */
 void dh_schedule_ends_record(void);
 /* A signal or broadcast while no task waited. */

@@ -76,7 +76,7 @@ void dh_virtual_time_advance(uint64_t until)
 
 /* ---- when waits end by themselves ---- */
 
-static bool ends_by_time(const struct dh_step *s)
+bool dh_virtual_time_ends(const struct dh_step *s)
 {
     return s->kind == DH_STEP_SLEEP || s->flags & DH_STEP_TIMED;
 }
@@ -84,7 +84,7 @@ static bool ends_by_time(const struct dh_step *s)
 uint64_t dh_virtual_time_wakes(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
-    if (!ends_by_time(s))
+    if (!dh_virtual_time_ends(s))
         return UINT64_MAX;
     uint64_t due = s->kind == DH_STEP_IO && t->io_due ? t->io_due(t) : UINT64_MAX;
     return due < t->deadline ? due : t->deadline;
@@ -96,10 +96,17 @@ static uint32_t end_of_time(const struct dh_step *s)
     return s->kind == DH_STEP_SLEEP ? 1 : 2;
 }
 
+bool dh_virtual_time_is_end(const struct dh_task *t, uint32_t alternative)
+{
+    const struct dh_step *s = dh_task_step(t);
+    return alternative < 2 && dh_virtual_time_ends(s) && !dh_signals_is_taken_by(t->index, alternative) &&
+           end_of_time(s) == 1u << alternative;
+}
+
 uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives)
 {
     const struct dh_step *s = dh_task_step(t);
-    if (!ends_by_time(s) || !(alternatives & end_of_time(s)) || dh_engine->hurries)
+    if (!dh_virtual_time_ends(s) || !(alternatives & end_of_time(s)) || dh_engine->hurries)
         return alternatives;
     uint64_t wakes = dh_virtual_time_wakes(t);
     bool is_far = wakes > dh_engine->now_ns && wakes - dh_engine->now_ns > DH_FAR_NS;
@@ -110,7 +117,8 @@ uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives)
 static bool waits_for_time(const struct dh_engine *e, uint32_t i)
 {
     const struct dh_actor *a = &e->actors[i];
-    if (a->ended || !a->alternatives || !ends_by_time(&a->step) || e->tasks[i].signal_alternative != DH_NO_SIGNAL)
+    if (a->ended || !a->alternatives || !dh_virtual_time_ends(&a->step) ||
+        e->tasks[i].signal_alternative != DH_NO_SIGNAL)
         return false;
     return a->step.kind == DH_STEP_SLEEP || !a->enabled;
 }

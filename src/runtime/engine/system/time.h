@@ -22,6 +22,10 @@ void dh_virtual_time_advance(uint64_t until);
 #define DH_FAR_NS (60 * 1000000000ull)
 /* When the parked task goes on by itself: its sleep, its wait or what it waits for ends; UINT64_MAX: it does not. */
 uint64_t dh_virtual_time_wakes(const struct dh_task *t);
+/* Does time end the step, if nothing else does? */
+bool dh_virtual_time_ends(const struct dh_step *s);
+/* Is this alternative of the task's step the end of its time? */
+bool dh_virtual_time_is_end(const struct dh_task *t, uint32_t alternative);
 /* Of these alternatives of the task those that virtual time allows now. */
 uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives);
 /* Where time passes as it would natively: tasks wait for their time while others can go on, and the first to be awake
