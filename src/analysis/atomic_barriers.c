@@ -22,7 +22,7 @@ struct finder {
     struct summary *of; /* by function */
 };
 
-static void add(struct op *all, uint8_t *n, struct op d)
+static void add_operation(struct op *all, uint8_t *n, struct op d)
 {
     if (*n < MOST && d.at.expr)
         all[(*n)++] = d;
@@ -42,11 +42,11 @@ static void add_call(struct finder *f, uint32_t function, uint32_t inst, struct 
     const struct summary *theirs = &f->of[only];
     for (unsigned k = 0; k < theirs->n_writes; k++) {
         struct dh_term at = dh_term_to_caller(x, theirs->writes[k].at, function, i, 1);
-        add(mine->writes, &mine->n_writes, (struct op){at, inst, theirs->writes[k].counts});
+        add_operation(mine->writes, &mine->n_writes, (struct op){at, inst, theirs->writes[k].counts});
     }
     for (unsigned k = 0; k < theirs->n_waits; k++)
-        add(mine->waits, &mine->n_waits,
-            (struct op){dh_term_to_caller(x, theirs->waits[k].at, function, i, 1), inst, false});
+        add_operation(mine->waits, &mine->n_waits,
+                      (struct op){dh_term_to_caller(x, theirs->waits[k].at, function, i, 1), inst, false});
 }
 
 /* A loop that is left when a load finds what it waits for. */
@@ -67,7 +67,7 @@ static void add_wait(struct finder *f, uint32_t function, uint32_t inst, struct 
         bool here =
             l->function != function || dh_cfg_in_loop(flow, loop, dh_program_block_of(p, l->inst) - flow->first);
         if (here && l->acquires && p->insts.at[l->inst].op == DH_I_LOAD)
-            add(mine->waits, &mine->n_waits, (struct op){l->at, inst, false});
+            add_operation(mine->waits, &mine->n_waits, (struct op){l->at, inst, false});
     }
 }
 
@@ -77,7 +77,7 @@ static void add_write(struct finder *f, uint32_t function, uint32_t inst, struct
     if (!i->order || !dh_atomic_releases(f->w, function, inst))
         return;
     struct dh_term at = dh_value_term(&f->w->state->values, function, dh_operand(f->w->program, i, 0));
-    add(mine->writes, &mine->n_writes, (struct op){at, inst, i->op == DH_I_RMW});
+    add_operation(mine->writes, &mine->n_writes, (struct op){at, inst, i->op == DH_I_RMW});
 }
 
 static void summarise(struct finder *f, uint32_t function)

@@ -1,4 +1,4 @@
-/* The lock graph and its circles; waits. */
+/* The lock order graph and its cycles; waits that hold what the signaller needs. */
 #include "analysis/deadlock.h"
 
 #include "analysis/lock_pair_order.h"
@@ -8,45 +8,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TRIES = 1000000, MOST_ALIKE = 3, MOST_ORIGINS = 2, MOST_OF_KINDS = 32 };
+enum { MOST_TRIES = 1000000, MOST_ALIKE = 3, MOST_ORIGINS = 2, MOST_OF_PATH = 32 };
 
-/* One lock wanted while another is held. */
+/* One lock requested while another is held. */
 struct request {
     uint32_t event;
     uint32_t held; /* in symex.held */
     int sign;      /* of dh_lock_pair_order, when both locks are of one kind */
 };
 
-/* The lock graph: kinds of locks, and steps from one that is held to one that is wanted, with all requests for it. */
-struct step {
-    uint32_t to;       /* kind, DH_NONE: nobody holds one and wants another */
+/* The lock order graph: its nodes are kinds of locks, its edges lead from a kind that is held to one that is requested,
+ * with all requests of it. */
+struct edge {
+    uint32_t to;       /* kind, DH_NONE: no thread holds one and requests another */
     uint32_t first, n; /* in requests */
-    size_t follows;    /* in follows: an answer for each step of `to` */
+    size_t follows;    /* in follows: an answer for each edge from `to` */
 };
 
-/* Whether some requests of two steps, one after the other, can be there at once. */
+/* Whether some requests of two consecutive edges can wait at the same time. */
 enum follows { NOT_ASKED, FOLLOWS, NEVER_FOLLOWS };
 
-struct kind {
+struct lock_node {
     uint32_t request;  /* the first that holds it */
-    uint32_t first, n; /* in steps */
+    uint32_t first, n; /* in edges */
 };
 
 struct search {
     const struct dh_symex *w;
     struct dh_deadlocks *out;
     struct dh_lock_pair_order pairs;
-    DH_VEC(struct request) requests; /* by the lock that is held, then by the one that is wanted */
-    DH_VEC(struct kind) kinds;
-    DH_VEC(struct step) steps;
+    DH_VEC(struct request) requests; /* by the lock that is held, then by the one requested */
+    DH_VEC(struct lock_node) nodes;
+    DH_VEC(struct edge) edges;
     DH_VEC(uint8_t) follows;
-    uint32_t path[DH_DEADLOCK_LONGEST];  /* kinds, each a step from the one before */
-    uint32_t route[DH_DEADLOCK_LONGEST]; /* the steps */
-    uint32_t chain[DH_DEADLOCK_LONGEST]; /* a request of each step */
-    DH_VEC(uint32_t) waits;              /* events that were looked at */
+    uint32_t path[DH_DEADLOCK_LONGEST];  /* nodes, each an edge from the one before */
+    uint32_t route[DH_DEADLOCK_LONGEST]; /* the edges */
+    uint32_t chain[DH_DEADLOCK_LONGEST]; /* a request of each edge */
+    DH_VEC(uint32_t) waits;              /* events seen before */
     DH_VEC(uint32_t) signals, wants;     /* events */
-    uint32_t length;                     /* of the circles that are looked for now */
-    size_t before;                       /* deadlocks found before those of the kinds in `path` */
+    uint32_t length;                     /* of the cycles that are looked for now */
+    size_t before;                       /* deadlocks found before those of the nodes in `path` */
     uint64_t tries;
 };
 
@@ -60,7 +61,7 @@ static const struct dh_symex_lock *held(const struct search *s, const struct req
     return &s->w->held.at[r->held];
 }
 
-static bool same_kind(const struct dh_symex_lock *a, const struct dh_symex_lock *b)
+static bool same_node(const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     return a->node == b->node && a->offset == b->offset;
 }
@@ -68,13 +69,13 @@ static bool same_kind(const struct dh_symex_lock *a, const struct dh_symex_lock 
 /* Certainly the same lock at run time. */
 static bool same_lock(const struct dh_symex *w, const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
-    return same_kind(a, b) && dh_symex_is_unique(w, a->node) && !a->element && !b->element;
+    return same_node(a, b) && dh_symex_is_unique(w, a->node) && !a->element && !b->element;
 }
 
 /* The same within one event: also when the same value leads to both. */
-static bool taken_again(const struct dh_symex *w, const struct dh_symex_lock *a, const struct dh_symex_lock *b)
+static bool is_reacquired(const struct dh_symex *w, const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
-    return same_lock(w, a, b) || (same_kind(a, b) && a->expr && a->expr == b->expr && a->index == b->index);
+    return same_lock(w, a, b) || (same_node(a, b) && a->expr && a->expr == b->expr && a->index == b->index);
 }
 
 /* ---- requests ---- */
@@ -88,14 +89,14 @@ static bool holds_already(const struct search *s, const struct dh_symex_event *e
 {
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
     for (uint32_t k = 0; k < l->n; k++)
-        if (taken_again(s->w, &s->w->held.at[l->first + k], &s->w->held.at[e->second]))
+        if (is_reacquired(s->w, &s->w->held.at[l->first + k], &s->w->held.at[e->second]))
             return true;
     return false;
 }
 
-/* A node that stands for objects of several kinds tells nothing about the order of locks in them: what was united is
- * taken before and after everything. */
-static bool is_one_kind(const struct search *s, const struct dh_symex_lock *h)
+/* A node that stands for objects of several kinds says nothing about the order of locks in them: what was unified is
+ * acquired before and after everything. */
+static bool is_precise(const struct search *s, const struct dh_symex_lock *h)
 {
     const struct dh_heap_graph *g = &s->w->points_to->graph;
     if (h->node >= g->nodes.n)
@@ -115,18 +116,18 @@ static void add_requests(struct search *s, uint32_t event)
 {
     const struct dh_symex_event *e = &s->w->events.at[event];
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
-    if (!is_request(e) || !l->n || !is_one_kind(s, &s->w->held.at[e->second]) || holds_already(s, e))
+    if (!is_request(e) || !l->n || !is_precise(s, &s->w->held.at[e->second]) || holds_already(s, e))
         return;
     for (uint32_t k = 0; k < l->n; k++) {
         struct request r = {.event = event, .held = l->first + k};
-        if (is_one_kind(s, held(s, &r)))
+        if (is_precise(s, held(s, &r)))
             dh_vec_push(&s->requests, r);
     }
 }
 
 static const struct search *sorting;
 
-static int compare_kinds(const struct dh_symex_lock *x, const struct dh_symex_lock *y)
+static int compare_nodes(const struct dh_symex_lock *x, const struct dh_symex_lock *y)
 {
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
@@ -137,8 +138,8 @@ static int compare_kinds(const struct dh_symex_lock *x, const struct dh_symex_lo
 static int compare_alike(const struct request *a, const struct request *b)
 {
     uint32_t x = sorting->w->events.at[a->event].inst, y = sorting->w->events.at[b->event].inst;
-    int c = compare_kinds(held(sorting, a), held(sorting, b));
-    c = c ? c : compare_kinds(wanted(sorting, a), wanted(sorting, b));
+    int c = compare_nodes(held(sorting, a), held(sorting, b));
+    c = c ? c : compare_nodes(wanted(sorting, a), wanted(sorting, b));
     return c ? c : x != y ? (x < y ? -1 : 1) : 0;
 }
 
@@ -178,43 +179,43 @@ static void sort_requests(struct search *s)
     sorting = NULL;
 }
 
-/* ---- kinds of locks ---- */
-static uint32_t kind_of(const struct search *s, const struct dh_symex_lock *lock)
+/* ---- the lock order graph ---- */
+static uint32_t node_of(const struct search *s, const struct dh_symex_lock *lock)
 {
-    uint32_t low = 0, high = (uint32_t)s->kinds.n;
+    uint32_t low = 0, high = (uint32_t)s->nodes.n;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (compare_kinds(held(s, &s->requests.at[s->kinds.at[middle].request]), lock) < 0)
+        if (compare_nodes(held(s, &s->requests.at[s->nodes.at[middle].request]), lock) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < s->kinds.n && same_kind(held(s, &s->requests.at[s->kinds.at[low].request]), lock);
+    bool found = low < s->nodes.n && same_node(held(s, &s->requests.at[s->nodes.at[low].request]), lock);
     return found ? low : DH_NONE;
 }
 
-/* Requests are sorted by what is held, then by what is wanted: kinds and steps are stretches of them. Nobody waits long
- * for what nobody holds while wanting more: such locks are of no kind. */
-static void find_steps(struct search *s)
+/* Requests are sorted by the lock held, then by the one requested: nodes and edges are ranges of them. A lock that no
+ * thread holds while it requests another is in no cycle: it is no node. */
+static void find_edges(struct search *s)
 {
     for (uint32_t i = 0; i < s->requests.n; i++)
-        if (!i || !same_kind(held(s, &s->requests.at[i - 1]), held(s, &s->requests.at[i])))
-            dh_vec_push(&s->kinds, (struct kind){.request = i});
-    for (uint32_t i = 0, kind = 0; i < s->requests.n; i++) {
+        if (!i || !same_node(held(s, &s->requests.at[i - 1]), held(s, &s->requests.at[i])))
+            dh_vec_push(&s->nodes, (struct lock_node){.request = i});
+    for (uint32_t i = 0, node = 0; i < s->requests.n; i++) {
         const struct request *r = &s->requests.at[i];
-        kind += kind + 1 < s->kinds.n && i >= s->kinds.at[kind + 1].request;
-        struct kind *k = &s->kinds.at[kind];
-        if (!k->n || !same_kind(wanted(s, r), wanted(s, r - 1))) {
-            k->first = k->n ? k->first : (uint32_t)s->steps.n;
+        node += node + 1 < s->nodes.n && i >= s->nodes.at[node + 1].request;
+        struct lock_node *k = &s->nodes.at[node];
+        if (!k->n || !same_node(wanted(s, r), wanted(s, r - 1))) {
+            k->first = k->n ? k->first : (uint32_t)s->edges.n;
             k->n++;
-            dh_vec_push(&s->steps, (struct step){.to = kind_of(s, wanted(s, r)), .first = i});
+            dh_vec_push(&s->edges, (struct edge){.to = node_of(s, wanted(s, r)), .first = i});
         }
-        s->steps.at[s->steps.n - 1].n++;
+        s->edges.at[s->edges.n - 1].n++;
     }
-    for (size_t t = 0; t < s->steps.n; t++) {
-        struct step *from = &s->steps.at[t];
+    for (size_t t = 0; t < s->edges.n; t++) {
+        struct edge *from = &s->edges.at[t];
         from->follows = s->follows.n;
-        for (uint32_t n = 0; from->to != DH_NONE && n < s->kinds.at[from->to].n; n++)
+        for (uint32_t n = 0; from->to != DH_NONE && n < s->nodes.at[from->to].n; n++)
             dh_vec_push(&s->follows, (uint8_t)NOT_ASKED);
     }
 }
@@ -225,17 +226,17 @@ static void find_orders(struct search *s)
         struct request *r = &s->requests.at[i];
         const struct request *last = i ? r - 1 : NULL;
         uint32_t inst = s->w->events.at[r->event].inst;
-        if (!same_kind(held(s, r), wanted(s, r)))
+        if (!same_node(held(s, r), wanted(s, r)))
             continue;
-        bool known = last && same_kind(held(s, last), wanted(s, last)) && held(s, last)->inst == held(s, r)->inst &&
+        bool known = last && same_node(held(s, last), wanted(s, last)) && held(s, last)->inst == held(s, r)->inst &&
                      s->w->events.at[last->event].inst == inst;
         r->sign = known ? last->sign : dh_lock_pair_order(&s->pairs, held(s, r)->inst, inst);
     }
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 /* A lock that both hold, and one of them alone, lets only one of them be there. */
-static bool has_gate(const struct search *s, const struct request *a, const struct request *b)
+static bool has_gate_lock(const struct search *s, const struct request *a, const struct request *b)
 {
     const struct dh_symex *w = s->w;
     const struct dh_lockset *x = &w->locksets.at[w->events.at[a->event].lockset],
@@ -252,16 +253,16 @@ static bool has_gate(const struct search *s, const struct request *a, const stru
 static bool blocks(const struct search *s, const struct request *waits, const struct request *holds)
 {
     const struct dh_symex_lock *want = wanted(s, waits), *have = held(s, holds);
-    return same_kind(want, have) && !(want->mode && have->mode);
+    return same_node(want, have) && !(want->mode && have->mode);
 }
 
-static bool can_meet(const struct search *s, const struct request *a, const struct request *b)
+static bool can_coincide(const struct search *s, const struct request *a, const struct request *b)
 {
     const struct dh_symex_event *x = &s->w->events.at[a->event], *y = &s->w->events.at[b->event];
-    return dh_may_happen_in_parallel(s->w, x, y) && !has_gate(s, a, b);
+    return dh_may_happen_in_parallel(s->w, x, y) && !has_gate_lock(s, a, b);
 }
 
-/* Locks of different objects that one function takes: by the order in which it always takes them. */
+/* Locks of different objects that one function acquires: by the order in which it always acquires them. */
 static bool is_ordered_by_one(struct search *s, uint32_t n)
 {
     const struct dh_program *p = s->w->program;
@@ -286,13 +287,13 @@ static bool is_ordered(const struct search *s, uint32_t n)
     int sign = s->requests.at[s->chain[0]].sign;
     for (uint32_t k = 0; k < n; k++) {
         const struct request *r = &s->requests.at[s->chain[k]];
-        if (!r->sign || r->sign != sign || !same_kind(held(s, r), wanted(s, r)))
+        if (!r->sign || r->sign != sign || !same_node(held(s, r), wanted(s, r)))
             return false;
     }
     return true;
 }
 
-/* The same places found in another context or another turn of the circle. */
+/* The same places found in another context, or the cycle from another node. */
 static bool is_known(const struct search *s, uint32_t n)
 {
     const struct dh_symex *w = s->w;
@@ -316,12 +317,12 @@ static bool is_known(const struct search *s, uint32_t n)
 static bool is_on_path(const struct search *s, uint32_t n, const struct dh_symex_lock *lock)
 {
     for (uint32_t k = 0; k < n; k++)
-        if (same_kind(held(s, &s->requests.at[s->kinds.at[s->path[k]].request]), lock))
+        if (same_node(held(s, &s->requests.at[s->nodes.at[s->path[k]].request]), lock))
             return true;
     return false;
 }
 
-/* Among these kinds there is a shorter circle: a longer one says no more. */
+/* Among these nodes there is a shorter cycle: a longer one says no more. */
 static bool has_shorter(const struct search *s, uint32_t n)
 {
     for (size_t i = 0; i < s->out->all.n; i++) {
@@ -335,7 +336,7 @@ static bool has_shorter(const struct search *s, uint32_t n)
     return false;
 }
 
-static void add_circle(struct search *s)
+static void add_cycle(struct search *s)
 {
     struct dh_deadlock d = {.kind = DH_DEADLOCK_MUTUAL, .n = s->length};
     if (is_ordered(s, s->length) || is_known(s, s->length) || is_ordered_by_one(s, s->length))
@@ -345,38 +346,38 @@ static void add_circle(struct search *s)
     dh_vec_push(&s->out->all, d);
 }
 
-static bool fits(struct search *s, uint32_t n, uint32_t request)
+static bool extends_chain(struct search *s, uint32_t n, uint32_t request)
 {
     const struct request *r = &s->requests.at[request];
     bool fits = !n || blocks(s, &s->requests.at[s->chain[n - 1]], r);
     fits = fits && (n + 1 < s->length || blocks(s, r, n ? &s->requests.at[s->chain[0]] : r));
     s->tries++;
     for (uint32_t k = 0; k < n && fits; k++)
-        fits = can_meet(s, &s->requests.at[s->chain[k]], r);
+        fits = can_coincide(s, &s->requests.at[s->chain[k]], r);
     return fits;
 }
 
-/* A request for each step of the route from the n-th on, such that all can be there at once. */
-static void choose(struct search *s, uint32_t n)
+/* A request for each edge of the route from the n-th on, such that all can wait at the same time. */
+static void choose_requests(struct search *s, uint32_t n)
 {
     if (n == s->length) {
-        add_circle(s);
+        add_cycle(s);
         return;
     }
-    const struct step *t = &s->steps.at[s->route[n]];
+    const struct edge *t = &s->edges.at[s->route[n]];
     bool again = n && s->route[n] == s->route[n - 1]; /* the other one of two of one kind: each pair once */
     for (uint32_t i = again ? s->chain[n - 1] : t->first; i < t->first + t->n; i++) {
-        if (s->out->all.n - s->before >= MOST_OF_KINDS || s->tries > MOST_TRIES)
+        if (s->out->all.n - s->before >= MOST_OF_PATH || s->tries > MOST_TRIES)
             break;
-        if (!fits(s, n, i))
+        if (!extends_chain(s, n, i))
             continue;
         s->chain[n] = i;
-        choose(s, n + 1);
+        choose_requests(s, n + 1);
     }
 }
 
-/* Whether the path may go on to that kind: its first kind is the least, so that each circle is found once. Kinds do not
- * come twice: such a circle has a shorter one in it. But two locks of one kind are a circle of two. */
+/* Whether the path may go on to that node: its first one is the least, so that each cycle is found once. No node comes
+ * twice, since such a cycle contains a shorter one; but two locks of one kind are a cycle of length two. */
 static bool may_go_on(const struct search *s, uint32_t n, uint32_t to)
 {
     if (to == DH_NONE || to < s->path[0])
@@ -387,62 +388,62 @@ static bool may_go_on(const struct search *s, uint32_t n, uint32_t to)
     return true;
 }
 
-static bool some_meet(struct search *s, const struct step *a, const struct step *b)
+static bool edges_coincide(struct search *s, const struct edge *a, const struct edge *b)
 {
     for (uint32_t i = a->first; i < a->first + a->n; i++)
         for (uint32_t k = b->first; k < b->first + b->n; k++) {
             const struct request *one = &s->requests.at[i], *other = &s->requests.at[k];
             s->tries++;
-            if (blocks(s, one, other) && can_meet(s, one, other))
+            if (blocks(s, one, other) && can_coincide(s, one, other))
                 return true;
         }
     return false;
 }
 
-/* Gates and order keep most steps apart: found out once for each two. */
-static bool can_follow(struct search *s, uint32_t step, uint32_t next)
+/* Gate locks and order exclude most pairs of edges: computed once for each pair. */
+static bool can_follow(struct search *s, uint32_t edge, uint32_t next)
 {
-    const struct step *from = &s->steps.at[step];
-    uint8_t *known = &s->follows.at[from->follows + next - s->kinds.at[from->to].first];
+    const struct edge *from = &s->edges.at[edge];
+    uint8_t *known = &s->follows.at[from->follows + next - s->nodes.at[from->to].first];
     if (*known == NOT_ASKED)
-        *known = some_meet(s, from, &s->steps.at[next]) ? FOLLOWS : NEVER_FOLLOWS;
+        *known = edges_coincide(s, from, &s->edges.at[next]) ? FOLLOWS : NEVER_FOLLOWS;
     return *known == FOLLOWS;
 }
 
-/* Looks for circles of kinds first: there are few of them, however many places take such locks. */
-static void extend(struct search *s, uint32_t n)
+/* Cycles of nodes first: there are few of them, however many places acquire such locks. */
+static void extend_path(struct search *s, uint32_t n)
 {
-    const struct kind *k = &s->kinds.at[s->path[n - 1]];
+    const struct lock_node *k = &s->nodes.at[s->path[n - 1]];
     for (uint32_t t = k->first; t < k->first + k->n && s->tries <= MOST_TRIES; t++) {
-        uint32_t to = s->steps.at[t].to;
+        uint32_t to = s->edges.at[t].to;
         s->route[n - 1] = t;
         s->tries++;
         if (n > 1 && !can_follow(s, s->route[n - 2], t))
             continue;
         if (n == s->length && to == s->path[0]) {
             s->before = s->out->all.n;
-            choose(s, 0);
+            choose_requests(s, 0);
         }
         if (n == s->length || !may_go_on(s, n, to))
             continue;
         s->path[n] = to;
         if (s->length == 2 || !has_shorter(s, n + 1))
-            extend(s, n + 1);
+            extend_path(s, n + 1);
     }
 }
 
-static void find_circles(struct search *s)
+static void find_cycles(struct search *s)
 {
     for (uint32_t e = 0; e < s->w->events.n; e++)
         add_requests(s, e);
     sort_requests(s);
-    find_steps(s);
+    find_edges(s);
     find_orders(s);
     for (s->length = 2; s->length <= DH_DEADLOCK_LONGEST; s->length++) {
         s->tries = 0;
-        for (uint32_t k = 0; k < s->kinds.n && !dh_time_limit_over(s->w->limit); k++) {
+        for (uint32_t k = 0; k < s->nodes.n && !dh_time_limit_over(s->w->limit); k++) {
             s->path[0] = k;
-            extend(s, 1);
+            extend_path(s, 1);
         }
         s->out->incomplete |= s->tries > MOST_TRIES;
     }
@@ -479,13 +480,13 @@ static dh_thread_set signallers(const struct search *s, const struct dh_symex_ev
     return all;
 }
 
-/* A request, by who may end the wait, for what the waiting thread holds; DH_NONE: nobody is kept from signalling. */
-static uint32_t who_needs(const struct search *s, const struct dh_symex_event *wait, const struct dh_symex_lock *h,
-                          dh_thread_set who)
+/* A request of a signaller for the lock that the waiting thread holds; DH_NONE: no signaller is blocked by it. */
+static uint32_t request_of_signaller(const struct search *s, const struct dh_symex_event *wait,
+                                     const struct dh_symex_lock *h, dh_thread_set who)
 {
     for (size_t i = 0; i < s->wants.n; i++) {
         const struct dh_symex_event *other = &s->w->events.at[s->wants.at[i]];
-        if (!(who >> other->thread & 1) || !same_kind(&s->w->held.at[other->second], h) ||
+        if (!(who >> other->thread & 1) || !same_node(&s->w->held.at[other->second], h) ||
             !dh_may_happen_in_parallel(s->w, wait, other) || (h->mode && s->w->held.at[other->second].mode))
             continue;
         return s->wants.at[i];
@@ -493,7 +494,7 @@ static uint32_t who_needs(const struct search *s, const struct dh_symex_event *w
     return DH_NONE;
 }
 
-static void look_at_held(struct search *s, uint32_t event)
+static void find_critical_wait(struct search *s, uint32_t event)
 {
     const struct dh_symex_event *e = &s->w->events.at[event];
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
@@ -501,9 +502,9 @@ static void look_at_held(struct search *s, uint32_t event)
     const struct dh_symex_lock *own = e->second == DH_NONE ? NULL : &s->w->held.at[e->second];
     for (uint32_t k = 0; k < l->n; k++) {
         const struct dh_symex_lock *h = &s->w->held.at[l->first + k];
-        if (own && same_kind(own, h))
+        if (own && same_node(own, h))
             continue;
-        uint32_t other = who_needs(s, e, h, who);
+        uint32_t other = request_of_signaller(s, e, h, who);
         if (other == DH_NONE || is_known_wait(s, DH_DEADLOCK_CRITICAL, e->inst))
             continue;
         struct dh_deadlock d = {.kind = DH_DEADLOCK_CRITICAL, .n = 2, .events = {event, other}, .held = l->first + k};
@@ -511,14 +512,14 @@ static void look_at_held(struct search *s, uint32_t event)
     }
 }
 
-/* What code that nobody knows can get at, it can signal. */
-static bool is_known_whole(const struct search *s, uint32_t node)
+/* Unknown code can signal what it can reach. */
+static bool has_known_signallers(const struct search *s, uint32_t node)
 {
     return !(s->w->points_to->graph.nodes.at[node].flags & (DH_NODE_EXPOSED | DH_NODE_COLLAPSED));
 }
 
-/* Contexts make many waits that differ in nothing that counts. */
-static bool was_looked_at(struct search *s, const struct dh_symex_event *e)
+/* Contexts make many waits that differ in nothing relevant. */
+static bool is_seen(struct search *s, const struct dh_symex_event *e)
 {
     for (size_t i = 0; i < s->waits.n; i++) {
         const struct dh_symex_event *o = &s->w->events.at[s->waits.at[i]];
@@ -530,13 +531,13 @@ static bool was_looked_at(struct search *s, const struct dh_symex_event *e)
     return false;
 }
 
-static void look_at_wait(struct search *s, uint32_t event)
+static void find_wait_deadlocks(struct search *s, uint32_t event)
 {
     const struct dh_symex_event *e = &s->w->events.at[event];
-    if (e->flags & (DH_SYMEX_TRY | DH_SYMEX_IGNORED) || was_looked_at(s, e))
+    if (e->flags & (DH_SYMEX_TRY | DH_SYMEX_IGNORED) || is_seen(s, e))
         return;
-    look_at_held(s, event);
-    if (!s->w->incomplete && is_known_whole(s, e->node) && !signallers(s, e) &&
+    find_critical_wait(s, event);
+    if (!s->w->incomplete && has_known_signallers(s, e->node) && !signallers(s, e) &&
         !is_known_wait(s, DH_DEADLOCK_INDEFINITE, e->inst)) {
         struct dh_deadlock d = {.kind = DH_DEADLOCK_INDEFINITE, .n = 1, .events = {event}};
         dh_vec_push(&s->out->all, d);
@@ -548,16 +549,16 @@ void dh_deadlocks_find(struct dh_deadlocks *d, const struct dh_symex *w)
     struct search s = {.w = w, .out = d};
     *d = (struct dh_deadlocks){0};
     dh_lock_pair_order_init(&s.pairs, w->program);
-    find_circles(&s);
+    find_cycles(&s);
     find_signals(&s);
     for (uint32_t e = 0; e < w->events.n; e++)
         if (w->events.at[e].kind == DH_SYMEX_WAIT)
-            look_at_wait(&s, e);
+            find_wait_deadlocks(&s, e);
     dh_self_deadlocks_find(d, w);
     dh_lock_pair_order_release(&s.pairs);
     dh_vec_release(&s.requests);
-    dh_vec_release(&s.kinds);
-    dh_vec_release(&s.steps);
+    dh_vec_release(&s.nodes);
+    dh_vec_release(&s.edges);
     dh_vec_release(&s.follows);
     dh_vec_release(&s.waits);
     dh_vec_release(&s.signals);

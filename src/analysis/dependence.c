@@ -1,3 +1,4 @@
+/* Data dependence by a fixed point over registers, control dependence by post-dominators, both over sets of sources. */
 #include "analysis/dependence.h"
 
 #include "base/alloc.h"
@@ -15,7 +16,7 @@ bool dh_sources_have(const struct dh_sources *s, uint32_t source)
     return false;
 }
 
-static bool add(struct dh_sources *s, uint32_t source)
+static bool add_source(struct dh_sources *s, uint32_t source)
 {
     if (dh_sources_have(s, source))
         return false;
@@ -27,17 +28,17 @@ static bool add(struct dh_sources *s, uint32_t source)
     return true;
 }
 
-static bool add_all(struct dh_sources *into, const struct dh_sources *from)
+static bool add_sources(struct dh_sources *into, const struct dh_sources *from)
 {
     bool moved = false;
     for (unsigned n = 0; n < from->n; n++)
-        moved |= add(into, from->at[n]);
+        moved |= add_source(into, from->at[n]);
     return moved;
 }
 
-static bool add_value(struct dh_dependence *r, struct dh_sources *into, dh_value v)
+static bool add_value_sources(struct dh_dependence *r, struct dh_sources *into, dh_value v)
 {
-    return dh_is_register(v) && v < r->registers.n && add_all(into, &r->registers.at[v]);
+    return dh_is_register(v) && v < r->registers.n && add_sources(into, &r->registers.at[v]);
 }
 
 static uint32_t params_of(const struct dh_dependence *r, const struct dh_sources *s)
@@ -49,7 +50,7 @@ static uint32_t params_of(const struct dh_dependence *r, const struct dh_sources
     return bits;
 }
 
-/* ---- life ---- */
+/* ---- init, release ---- */
 
 void dh_dependence_init(struct dh_dependence *r, struct dh_symex *w, const uint8_t *hot)
 {
@@ -93,7 +94,7 @@ static bool push_step(struct dh_dependence *r, const struct dh_dependent_access 
     return true;
 }
 
-static void own_step(struct dh_dependence *r, uint32_t inst, uint32_t operand, uint32_t traits)
+static void add_own_step(struct dh_dependence *r, uint32_t inst, uint32_t operand, uint32_t traits)
 {
     const struct dh_program *p = r->symex->program;
     dh_value v = dh_operand(p, &p->insts.at[inst], operand);
@@ -104,36 +105,36 @@ static void own_step(struct dh_dependence *r, uint32_t inst, uint32_t operand, u
     push_step(r, &s);
 }
 
-static void own_steps(struct dh_dependence *r, uint32_t inst)
+static void add_own_steps(struct dh_dependence *r, uint32_t inst)
 {
     const struct dh_inst *i = &r->symex->program->insts.at[inst];
     switch (i->op) {
     case DH_I_LOAD:
-        own_step(r, inst, 0, 0);
+        add_own_step(r, inst, 0, 0);
         return;
     case DH_I_STORE:
     case DH_I_MEMSET:
-        own_step(r, inst, 0, DH_STEP_WRITES);
+        add_own_step(r, inst, 0, DH_STEP_WRITES);
         return;
     case DH_I_MEMCPY:
-        own_step(r, inst, 1, 0);
-        own_step(r, inst, 0, DH_STEP_WRITES);
+        add_own_step(r, inst, 1, 0);
+        add_own_step(r, inst, 0, DH_STEP_WRITES);
         return;
     case DH_I_RMW:
-        own_step(r, inst, 0, DH_STEP_INDIVISIBLE);
-        own_step(r, inst, 0, DH_STEP_INDIVISIBLE | DH_STEP_WRITES);
+        add_own_step(r, inst, 0, DH_STEP_INDIVISIBLE);
+        add_own_step(r, inst, 0, DH_STEP_INDIVISIBLE | DH_STEP_WRITES);
         return;
     case DH_I_CAS:
-        own_step(r, inst, 0, DH_STEP_INDIVISIBLE);
-        own_step(r, inst, 0, DH_STEP_INDIVISIBLE | DH_STEP_COMPARES | DH_STEP_WRITES);
+        add_own_step(r, inst, 0, DH_STEP_INDIVISIBLE);
+        add_own_step(r, inst, 0, DH_STEP_INDIVISIBLE | DH_STEP_COMPARES | DH_STEP_WRITES);
         return;
     default:
         return;
     }
 }
 
-/* An access of a callee in the words of its caller. */
-static void lift(struct dh_dependence *r, uint32_t call, const struct dh_dependent_access *from)
+/* An access of a callee, expressed in terms of its caller. */
+static void lift_step(struct dh_dependence *r, uint32_t call, const struct dh_dependent_access *from)
 {
     const struct dh_inst *i = &r->symex->program->insts.at[call];
     struct dh_dependent_access s = *from;
@@ -154,11 +155,11 @@ static void find_steps(struct dh_dependence *r)
     for (uint32_t at = first_inst(p, r->function); at < inst_end(p, r->function); at++) {
         uint32_t first = (uint32_t)r->steps.n;
         if (r->hot[at])
-            own_steps(r, at);
+            add_own_steps(r, at);
         if (p->insts.at[at].op == DH_I_CALL)
             for (uint32_t it = dh_call_graph_first(c, at), f; dh_call_graph_next(c, at, &it, &f);)
                 for (size_t n = 0; n < r->functions[f].steps.n; n++)
-                    lift(r, at, &r->functions[f].steps.at[n]);
+                    lift_step(r, at, &r->functions[f].steps.at[n]);
         dh_vec_push(&r->step_of, r->steps.n > first ? first : DH_NONE);
     }
 }
@@ -168,7 +169,7 @@ static uint32_t steps_at(const struct dh_dependence *r, uint32_t inst)
     return r->step_of.at[inst - first_inst(r->symex->program, r->function)];
 }
 
-/* ---- where values come from ---- */
+/* ---- data dependence ---- */
 
 static bool call_result(struct dh_dependence *r, uint32_t inst, const struct dh_inst *i, struct dh_sources *into)
 {
@@ -178,29 +179,29 @@ static bool call_result(struct dh_dependence *r, uint32_t inst, const struct dh_
     for (uint32_t it = dh_call_graph_first(c, inst), f; dh_call_graph_next(c, inst, &it, &f);)
         for (uint32_t k = 0; k + 1 < i->n_operands && k < 32; k++)
             if (r->functions[f].returns >> k & 1)
-                moved |= add_value(r, into, dh_operand(p, i, k + 1));
+                moved |= add_value_sources(r, into, dh_operand(p, i, k + 1));
     for (uint32_t n = steps_at(r, inst); n != DH_NONE && n < r->steps.n && r->steps.at[n].point == inst; n++)
         if (r->steps.at[n].traits & DH_STEP_RETURNED)
-            moved |= add(into, r->n_params + n);
+            moved |= add_source(into, r->n_params + n);
     return moved;
 }
 
-/* A constant is chosen by the branch that control comes from. */
+/* Which constant a phi takes is decided by the branch that control comes from. */
 static bool phi_result(struct dh_dependence *r, const struct dh_inst *i, struct dh_sources *into)
 {
     const struct dh_program *p = r->symex->program;
     bool moved = false;
     for (uint32_t n = 0; n + 1 < i->n_operands; n += 2) {
         dh_value v = dh_operand(p, i, n);
-        moved |= add_value(r, into, v);
+        moved |= add_value_sources(r, into, v);
         uint32_t from = dh_operand(p, i, n + 1);
         if (!dh_is_register(v) && from < r->blocks.n)
-            moved |= add_all(into, &r->blocks.at[from]);
+            moved |= add_sources(into, &r->blocks.at[from]);
     }
     return moved;
 }
 
-static bool result(struct dh_dependence *r, uint32_t inst, struct dh_sources *into)
+static bool follow_result(struct dh_dependence *r, uint32_t inst, struct dh_sources *into)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_inst *i = &p->insts.at[inst];
@@ -218,11 +219,11 @@ static bool result(struct dh_dependence *r, uint32_t inst, struct dh_sources *in
     case DH_I_RMW:
     case DH_I_CAS:
         if (steps_at(r, inst) != DH_NONE)
-            moved |= add(into, r->n_params + steps_at(r, inst));
-        return add_value(r, into, dh_operand(p, i, 0)) || moved;
+            moved |= add_source(into, r->n_params + steps_at(r, inst));
+        return add_value_sources(r, into, dh_operand(p, i, 0)) || moved;
     default:
         for (uint32_t n = 0; n < i->n_operands; n++)
-            moved |= add_value(r, into, dh_operand(p, i, n));
+            moved |= add_value_sources(r, into, dh_operand(p, i, n));
         return moved;
     }
 }
@@ -237,12 +238,12 @@ static void follow_values(struct dh_dependence *r, const struct dh_cfg *f)
             const struct dh_basic_block *b = &p->blocks.at[f->first + f->order.at[k]];
             for (uint32_t i = b->inst; i < b->inst + b->n_insts; i++)
                 if (p->insts.at[i].result != DH_NONE)
-                    moved |= result(r, i, &r->registers.at[p->insts.at[i].result]);
+                    moved |= follow_result(r, i, &r->registers.at[p->insts.at[i].result]);
         }
     }
 }
 
-/* ---- what decides ---- */
+/* ---- control dependence ---- */
 
 static void find_controls(struct dh_dependence *r, const struct dh_cfg *f)
 {
@@ -265,14 +266,14 @@ static void find_controls(struct dh_dependence *r, const struct dh_cfg *f)
     }
 }
 
-static bool decide(struct dh_dependence *r, const struct dh_cfg *f, uint32_t block, uint32_t by)
+static bool follow_decision(struct dh_dependence *r, const struct dh_cfg *f, uint32_t block, uint32_t by)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_basic_block *b = &p->blocks.at[f->first + by];
     const struct dh_inst *last = &p->insts.at[b->inst + b->n_insts - 1];
-    bool moved = add_all(&r->blocks.at[block], &r->blocks.at[by]);
+    bool moved = add_sources(&r->blocks.at[block], &r->blocks.at[by]);
     if ((last->op == DH_I_BRANCH || last->op == DH_I_SWITCH) && last->n_operands)
-        moved |= add_value(r, &r->blocks.at[block], dh_operand(p, last, 0));
+        moved |= add_value_sources(r, &r->blocks.at[block], dh_operand(p, last, 0));
     return moved;
 }
 
@@ -282,45 +283,45 @@ static void follow_control(struct dh_dependence *r, const struct dh_cfg *f)
     for (int round = 0; moved && round < 6; round++) {
         moved = false;
         for (size_t n = 0; n + 1 < r->controls.n; n += 2)
-            moved |= decide(r, f, r->controls.at[n], r->controls.at[n + 1]);
+            moved |= follow_decision(r, f, r->controls.at[n], r->controls.at[n + 1]);
     }
 }
 
-/* ---- what steps rely on ---- */
+/* ---- sources of steps ---- */
 
-static void rely_own(struct dh_dependence *r, struct dh_dependent_access *s, uint32_t block)
+static void find_own_sources(struct dh_dependence *r, struct dh_dependent_access *s, uint32_t block)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_inst *i = &p->insts.at[s->inst];
     for (uint32_t n = 0; n < i->n_operands; n++)
-        add_value(r, &s->by_data, dh_operand(p, i, n));
-    add_all(&s->by_control, &r->blocks.at[block]);
+        add_value_sources(r, &s->by_data, dh_operand(p, i, n));
+    add_sources(&s->by_control, &r->blocks.at[block]);
 }
 
-static void rely_arguments(struct dh_dependence *r, struct dh_sources *into, uint32_t params,
-                           const struct dh_inst *call)
+static void add_argument_sources(struct dh_dependence *r, struct dh_sources *into, uint32_t params,
+                                 const struct dh_inst *call)
 {
     for (uint32_t k = 0; k < 32 && k + 1 < call->n_operands; k++)
         if (params >> k & 1)
-            add_value(r, into, dh_operand(r->symex->program, call, k + 1));
+            add_value_sources(r, into, dh_operand(r->symex->program, call, k + 1));
 }
 
-static void rely_below(struct dh_dependence *r, struct dh_dependent_access *s, uint32_t block)
+static void find_callee_sources(struct dh_dependence *r, struct dh_dependent_access *s, uint32_t block)
 {
     const struct dh_inst *call = &r->symex->program->insts.at[s->point];
     struct dh_sources none = {0};
     s->by_data = s->by_control = s->by_comparison = s->by_equality = none;
-    rely_arguments(r, &s->by_data, s->data, call);
-    rely_arguments(r, &s->by_control, s->control, call);
-    rely_arguments(r, &s->by_comparison, s->mixed, call);
-    add_all(&s->by_control, &r->blocks.at[block]);
+    add_argument_sources(r, &s->by_data, s->data, call);
+    add_argument_sources(r, &s->by_control, s->control, call);
+    add_argument_sources(r, &s->by_comparison, s->mixed, call);
+    add_sources(&s->by_control, &r->blocks.at[block]);
     s->traits &= ~(uint32_t)DH_STEP_RETURNED;
 }
 
 /* ---- how reads are used ---- */
 
-/* Steps of this function whose very value the register is, or is an address computed with it. */
-static void direct(struct dh_dependence *r, dh_value v, int depth, struct dh_sources *into)
+/* Reads of this function whose value the register holds, as it is or as part of an address. */
+static void find_direct_reads(struct dh_dependence *r, dh_value v, int depth, struct dh_sources *into)
 {
     const struct dh_program *p = r->symex->program;
     if (!dh_is_register(v) || depth > 6)
@@ -330,23 +331,23 @@ static void direct(struct dh_dependence *r, dh_value v, int depth, struct dh_sou
         return;
     const struct dh_inst *i = &p->insts.at[at];
     if (i->op == DH_I_LOAD && steps_at(r, at) != DH_NONE)
-        add(into, steps_at(r, at));
+        add_source(into, steps_at(r, at));
     bool moves = i->op == DH_I_COPY || i->op == DH_I_OFFSET || i->op == DH_I_INDEX || i->op == DH_I_BINARY;
     for (uint32_t n = 0; moves && n < i->n_operands; n++)
-        direct(r, dh_operand(p, i, n), depth + 1, into);
+        find_direct_reads(r, dh_operand(p, i, n), depth + 1, into);
 }
 
-/* The value is used as an address although this copy of it was not tested. */
-static void consume(struct dh_dependence *r, dh_value v, uint32_t block)
+/* The value is used as an address, but no branch on this read of it decided about the use. */
+static void mark_consumed(struct dh_dependence *r, dh_value v, uint32_t block)
 {
     struct dh_sources steps = {0};
-    direct(r, v, 0, &steps);
+    find_direct_reads(r, v, 0, &steps);
     for (unsigned n = 0; n < steps.n; n++)
         if (!dh_sources_have(&r->blocks.at[block], r->n_params + steps.at[n]))
             r->steps.at[steps.at[n]].traits |= DH_STEP_CONSUMED;
 }
 
-static void note_mix(struct dh_dependence *r, const struct dh_inst *i)
+static void note_operands(struct dh_dependence *r, const struct dh_inst *i)
 {
     const struct dh_program *p = r->symex->program;
     bool equality = i->op == DH_I_COMPARE && (i->extra == DH_CMP_EQ || i->extra == DH_CMP_NE);
@@ -360,7 +361,7 @@ static void note_mix(struct dh_dependence *r, const struct dh_inst *i)
             if (step == DH_NONE || r->steps.at[step].traits & DH_STEP_WRITES)
                 continue;
             struct dh_dependent_access *read = &r->steps.at[step];
-            add_all(equality ? &read->by_equality : &read->by_comparison, &r->registers.at[other]);
+            add_sources(equality ? &read->by_equality : &read->by_comparison, &r->registers.at[other]);
         }
     }
 }
@@ -375,31 +376,31 @@ static void note_uses(struct dh_dependence *r, const struct dh_cfg *f)
             const struct dh_inst *i = &p->insts.at[at];
             bool arguments = i->op == DH_I_CALL || i->op == DH_I_FOREIGN;
             if (dh_inst_class(i) == DH_CLASS_MEMORY && i->n_operands)
-                consume(r, dh_operand(p, i, 0), block);
+                mark_consumed(r, dh_operand(p, i, 0), block);
             for (uint32_t n = 0; arguments && n < i->n_operands; n++)
-                consume(r, dh_operand(p, i, n), block);
+                mark_consumed(r, dh_operand(p, i, n), block);
             if (i->op == DH_I_COMPARE || i->op == DH_I_BINARY)
-                note_mix(r, i);
+                note_operands(r, i);
         }
     }
 }
 
 /* ---- one function ---- */
 
-static void clear(struct dh_dependence *r, const struct dh_cfg *f)
+static void reset_function(struct dh_dependence *r, const struct dh_cfg *f)
 {
     const struct dh_function *fn = &r->symex->program->functions.at[r->function];
     r->registers.n = r->blocks.n = 0;
     for (uint32_t n = 0; n < fn->n_registers; n++) {
         dh_vec_push(&r->registers, (struct dh_sources){0});
         if (n < fn->n_params)
-            add(&r->registers.at[n], n);
+            add_source(&r->registers.at[n], n);
     }
     for (uint32_t n = 0; n < f->n; n++)
         dh_vec_push(&r->blocks, (struct dh_sources){0});
 }
 
-/* Reads whose value a function without accesses of its own passes on: nothing to follow but parameters. */
+/* Which parameters and reads the result depends on. */
 static void note_returns(struct dh_dependence *r, const struct dh_cfg *f)
 {
     const struct dh_program *p = r->symex->program;
@@ -408,7 +409,7 @@ static void note_returns(struct dh_dependence *r, const struct dh_cfg *f)
         const struct dh_basic_block *b = &p->blocks.at[f->first + f->order.at[k]];
         const struct dh_inst *last = &p->insts.at[b->inst + b->n_insts - 1];
         if (last->op == DH_I_RETURN && last->n_operands)
-            add_value(r, &all, dh_operand(p, last, 0));
+            add_value_sources(r, &all, dh_operand(p, last, 0));
     }
     r->functions[r->function].returns = params_of(r, &all);
     for (unsigned n = 0; n < all.n; n++)
@@ -423,7 +424,7 @@ void dh_dependence_analyse(struct dh_dependence *r, uint32_t function)
     r->function = function;
     r->n_params = p->functions.at[function].n_params;
     find_steps(r);
-    clear(r, f);
+    reset_function(r, f);
     find_controls(r, f);
     for (int round = 0; round < 2; round++) {
         follow_values(r, f);
@@ -432,7 +433,7 @@ void dh_dependence_analyse(struct dh_dependence *r, uint32_t function)
     for (size_t n = 0; n < r->steps.n; n++) {
         struct dh_dependent_access *s = &r->steps.at[n];
         uint32_t block = dh_program_block_of(p, s->point) - f->first;
-        (s->inst == s->point ? rely_own : rely_below)(r, s, block);
+        (s->inst == s->point ? find_own_sources : find_callee_sources)(r, s, block);
     }
     note_uses(r, f);
     note_returns(r, f);
@@ -442,7 +443,7 @@ void dh_dependence_keep_summary(struct dh_dependence *r)
 {
     struct dh_dependence_summary *out = &r->functions[r->function];
     const struct dh_program *p = r->symex->program;
-    /* What an object of the library does inside is one step of its user. */
+    /* Accesses within a library object are not visible to its user. */
     if (dh_library_is_object(dh_library_class_of_member(dh_program_string(p, p->functions.at[r->function].name))))
         return;
     for (size_t n = 0; n < r->steps.n; n++) {

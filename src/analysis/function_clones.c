@@ -45,6 +45,7 @@ struct chooser {
     DH_VEC(struct candidate) candidates;
 };
 
+/* Candidates of equal gain are chosen in the order of these: not base/hash.h, which may change. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t h = (a ^ (b + 0x9e3779b97f4a7c15u)) * 0xff51afd7ed558ccdu;
@@ -338,7 +339,7 @@ static bool spread(struct chooser *c, bool settled)
     return moved;
 }
 
-static void begin(struct chooser *c)
+static void begin_versions(struct chooser *c)
 {
     memset(c->met_in, 0, c->n);
     for (uint32_t n = 0; n < c->n_met; n++)
@@ -349,7 +350,7 @@ static void begin(struct chooser *c)
 static void settle(struct chooser *c)
 {
     for (unsigned settled = 0; settled < 2; settled++) { /* the second time, what nobody calls any more is gone */
-        begin(c);
+        begin_versions(c);
         while (spread(c, settled))
             ;
     }

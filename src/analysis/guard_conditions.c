@@ -440,16 +440,6 @@ unsigned dh_guards_on_edge(struct dh_guards *x, const struct dh_call_path *at, u
 
 /* ---- functions that access guards ---- */
 
-static const struct dh_symex_event *events_by_place;
-static int by_place(const void *a, const void *b)
-{
-    const struct dh_symex_event *x = &events_by_place[*(const uint32_t *)a],
-                                *y = &events_by_place[*(const uint32_t *)b];
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
 bool dh_guards_involve(const struct dh_guards *x, uint32_t inst)
 {
     const struct dh_inst *i = &x->symex->program->insts.at[inst];
@@ -569,9 +559,7 @@ void dh_guards_init(struct dh_guards *x, struct dh_symex *w)
         if (sets || e->kind == DH_SYMEX_POST)
             x->set[x->n_set++] = n;
     }
-    events_by_place = w->events.at;
-    if (x->n_set)
-        qsort(x->set, x->n_set, sizeof *x->set, by_place);
+    dh_symex_sort_by_place(w, x->set, x->n_set);
     for (uint32_t n = 0; n < w->events.n; n++)
         x->about[w->contexts.at[w->events.at[n].context].function] |= dh_guards_object_bit(w->events.at[n].node);
     find_involved(x);

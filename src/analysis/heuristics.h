@@ -10,8 +10,8 @@
 
 struct dh_heuristics {
     struct dh_symex *symex;
-    struct dh_ownership_transfer handed;
-    struct dh_wait_order waited;
+    struct dh_ownership_transfer ownership;
+    struct dh_wait_order wait_order;
     struct dh_publication published;
 };
 

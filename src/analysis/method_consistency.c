@@ -1,3 +1,5 @@
+/* Finds pairs of accesses of one function of which one depends on the other (dependence.h), and the events of other
+ * threads that can come between them (symex.h). */
 #include "analysis/method_consistency.h"
 
 #include "analysis/atomic_publication.h"
@@ -10,7 +12,7 @@
 
 enum { TRIES_MAX = 256, WRITERS_MAX = 256, LOCKS_KEPT = 4 };
 
-/* Two steps of a function that may belong together. */
+/* Two accesses of a function that may have to be atomic together. */
 struct candidate {
     enum dh_violation_kind kind;
     uint32_t function;
@@ -29,16 +31,16 @@ struct finder {
     struct dh_inconsistencies *out;
     struct dh_symex *w;
     const struct dh_consistency_options *how;
-    struct dh_dependence relies;
-    struct dh_held_locks holds;
-    struct dh_publication published;
-    struct dh_coexistence together;
-    struct dh_wait_order waited;
-    uint8_t *hot;                /* by instruction */
-    uint32_t *function;          /* by instruction: where it stands */
-    struct dh_heap_cell *places; /* by instruction: what it always accesses */
-    uint32_t *head, *next;       /* events by instruction */
-    struct places {
+    struct dh_dependence dependence;
+    struct dh_held_locks held_locks;
+    struct dh_publication publication;
+    struct dh_coexistence coexistence;
+    struct dh_wait_order wait_order;
+    uint8_t *hot;                   /* by instruction */
+    uint32_t *function;             /* by instruction: where it stands */
+    struct dh_heap_cell *only_cell; /* by instruction: the one cell that it accesses in all contexts */
+    uint32_t *head, *next;          /* events by instruction */
+    struct event_index {
         uint32_t *at, n;
     } writes, reads;      /* events by object and offset */
     uint32_t *frame_head; /* by function: frame + 1 */
@@ -51,7 +53,7 @@ struct finder {
     DH_VEC(uint32_t) member_next;
 };
 
-static bool same_words(struct finder *f, struct dh_term a, struct dh_term b)
+static bool same_term(struct finder *f, struct dh_term a, struct dh_term b)
 {
     struct dh_value_numbering *x = &f->w->state->values;
     return a.expr && b.expr && a.exact && b.exact && dh_expr_canonical(x, a.expr) == dh_expr_canonical(x, b.expr);
@@ -59,8 +61,7 @@ static bool same_words(struct finder *f, struct dh_term a, struct dh_term b)
 
 /* ---- events ---- */
 
-/* Where an event lies in its object; of one whose fields nobody knows any more, the function that accesses it: see
- * is_blurred. */
+/* Where an event lies in its object; in a collapsed object, the function that accesses it: see is_blurred. */
 static int64_t key_of(const struct finder *f, const struct dh_symex_event *e)
 {
     bool blurred = f->w->points_to->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
@@ -100,7 +101,7 @@ static void index_events(struct finder *f)
         const struct dh_symex_event *e = &w->events.at[n];
         f->next[n] = f->head[e->inst];
         f->head[e->inst] = n + 1;
-        struct places *to = e->kind == DH_SYMEX_WRITE ? &f->writes : &f->reads;
+        struct event_index *to = e->kind == DH_SYMEX_WRITE ? &f->writes : &f->reads;
         if (e->kind <= DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE | DH_SYMEX_IGNORED)))
             to->at[to->n++] = n;
     }
@@ -115,7 +116,7 @@ static uint32_t size_of(const struct dh_symex_event *e)
 }
 
 /* First one of the object that may reach the place. */
-static uint32_t first_of(const struct finder *f, const struct places *all, const struct dh_symex_event *e)
+static uint32_t first_of(const struct finder *f, const struct event_index *all, const struct dh_symex_event *e)
 {
     enum { WIDEST = 64 };
     bool blurred = f->w->points_to->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
@@ -132,7 +133,7 @@ static uint32_t first_of(const struct finder *f, const struct places *all, const
     return low;
 }
 
-static bool is_within(const struct finder *f, const struct places *all, const struct dh_symex_event *e, uint32_t n)
+static bool is_within(const struct finder *f, const struct event_index *all, const struct dh_symex_event *e, uint32_t n)
 {
     const struct dh_symex_event *o = n < all->n ? &f->w->events.at[all->at[n]] : NULL;
     if (!o || o->node != e->node)
@@ -141,13 +142,13 @@ static bool is_within(const struct finder *f, const struct places *all, const st
     return key_of(f, o) < key_of(f, e) + (blurred ? 1 : size_of(e));
 }
 
-static bool overlap(const struct dh_symex_event *a, const struct dh_symex_event *b)
+static bool overlaps(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     return a->node == b->node && a->offset < (int64_t)b->offset + size_of(b) &&
            b->offset < (int64_t)a->offset + size_of(a);
 }
 
-static bool runs(const struct finder *f, uint32_t thread, uint32_t function)
+static bool runs_function(const struct finder *f, uint32_t thread, uint32_t function)
 {
     for (uint32_t k = f->frame_head[function]; k; k = f->frame_next.at[k - 1])
         if (f->w->state->activations.at[k - 1]->thread == thread)
@@ -167,7 +168,7 @@ static bool has_own_slot(const struct finder *f, const struct dh_symex_event *e,
         if (o->kind != DH_ORIGIN_SLOT)
             return false;
         uint32_t function = f->function[o->index];
-        if (!runs(f, e->thread, function) || !runs(f, other->thread, function))
+        if (!runs_function(f, e->thread, function) || !runs_function(f, other->thread, function))
             return false;
         at = o->next;
     } while (at != first);
@@ -180,7 +181,8 @@ static struct dh_term address_of(struct finder *f, const struct dh_symex_event *
     return dh_value_term(&f->w->state->values, f->function[e->inst], dh_operand(p, &p->insts.at[e->inst], 0));
 }
 
-/* In an object of which nobody knows the fields any more: only what one function accesses by one name. */
+/* In a collapsed object, whose fields are not known, only accesses of one function to one expression are of one
+ * variable. */
 static bool is_blurred(struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     if (!(f->w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED))
@@ -188,14 +190,14 @@ static bool is_blurred(struct finder *f, const struct dh_symex_event *a, const s
     if (f->function[a->inst] != f->function[b->inst])
         return true;
     struct dh_term x = address_of(f, a), y = address_of(f, b);
-    return x.offset != y.offset || !same_words(f, x, y);
+    return x.offset != y.offset || !same_term(f, x, y);
 }
 
-/* Nothing but locks keeps the two apart: whoever holds none in common can come between. */
+/* Nothing but locks orders the two: a thread that holds none in common can come between. */
 static bool interferes(struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *write)
 {
     struct dh_symex_event a = *e, b = *write;
-    if (!overlap(e, write) || !(f->together.with[e->thread] >> write->thread & 1) || has_own_slot(f, e, write) ||
+    if (!overlaps(e, write) || !(f->coexistence.with[e->thread] >> write->thread & 1) || has_own_slot(f, e, write) ||
         is_blurred(f, e, write))
         return false;
     a.flags &= ~(uint32_t)DH_SYMEX_ATOMIC;
@@ -212,7 +214,7 @@ static bool interferes(struct finder *f, const struct dh_symex_event *e, const s
     case DH_ARGUMENT_ATOMIC_LOCK:
         return true;
     case DH_ARGUMENT_COUNT:
-        return !dh_publication_orders(&f->published, e, write);
+        return !dh_publication_orders(&f->publication, e, write);
     default:
         return false;
     }
@@ -225,7 +227,7 @@ static bool is_judged(const struct dh_symex_event *e)
 }
 
 /* Both ends of a possible interference. */
-static void heat(struct finder *f, const struct dh_symex_event *e)
+static void mark_interfering(struct finder *f, const struct dh_symex_event *e)
 {
     uint32_t first = first_of(f, &f->writes, e);
     for (uint32_t n = first; n < first + WRITERS_MAX && is_within(f, &f->writes, e, n); n++) {
@@ -235,12 +237,12 @@ static void heat(struct finder *f, const struct dh_symex_event *e)
     }
 }
 
-static void find_hot(struct finder *f)
+static void find_interfering(struct finder *f)
 {
     f->hot = dh_xcalloc(f->w->program->insts.n, 1);
     for (uint32_t n = 0; n < f->w->events.n; n++)
         if (is_judged(&f->w->events.at[n]))
-            heat(f, &f->w->events.at[n]);
+            mark_interfering(f, &f->w->events.at[n]);
 }
 
 /* ---- variables ---- */
@@ -261,17 +263,17 @@ static struct dh_heap_cell only_place(const struct finder *f, uint32_t inst)
 
 static void index_places(struct finder *f)
 {
-    f->places = dh_xcalloc(f->w->program->insts.n, sizeof *f->places);
+    f->only_cell = dh_xcalloc(f->w->program->insts.n, sizeof *f->only_cell);
     for (uint32_t i = 0; i < f->w->program->insts.n; i++)
-        f->places[i] = f->hot[i] ? only_place(f, i) : DH_NO_CELL;
+        f->only_cell[i] = f->hot[i] ? only_place(f, i) : DH_NO_CELL;
 }
 
 /* One variable of one object, whatever the object is. */
 static bool same_variable(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
-    if (same_words(f, a->at, b->at))
+    if (same_term(f, a->at, b->at))
         return a->at.offset == b->at.offset;
-    struct dh_heap_cell x = f->places[a->inst], y = f->places[b->inst];
+    struct dh_heap_cell x = f->only_cell[a->inst], y = f->only_cell[b->inst];
     return x.node != DH_NO_NODE && x.node == y.node && x.offset == y.offset;
 }
 
@@ -280,7 +282,7 @@ static bool same_object(struct finder *f, const struct dh_dependent_access *a, c
 {
     enum { LARGEST = 4096 };
     int64_t gap = a->at.offset - b->at.offset;
-    return same_words(f, a->at, b->at) && gap != 0 && gap < LARGEST && gap > -LARGEST;
+    return same_term(f, a->at, b->at) && gap != 0 && gap < LARGEST && gap > -LARGEST;
 }
 
 /* ---- steps of one function ---- */
@@ -288,7 +290,7 @@ static bool same_object(struct finder *f, const struct dh_dependent_access *a, c
 static bool comes_before(const struct finder *f, uint32_t a, uint32_t b)
 {
     const struct dh_program *p = f->w->program;
-    const struct dh_cfg *flow = dh_symex_cfg(f->w, f->relies.function);
+    const struct dh_cfg *flow = dh_symex_cfg(f->w, f->dependence.function);
     uint32_t x = dh_program_block_of(p, a) - flow->first, y = dh_program_block_of(p, b) - flow->first;
     return x == y ? a < b : flow->rank.at[x] < flow->rank.at[y];
 }
@@ -297,18 +299,18 @@ static bool comes_before(const struct finder *f, uint32_t a, uint32_t b)
 static dh_lock_bits common_holds(struct finder *f, uint32_t a, uint32_t b)
 {
     bool first = comes_before(f, a, b);
-    return dh_held_locks_between(&f->holds, first ? a : b, first ? b : a);
+    return dh_held_locks_between(&f->held_locks, first ? a : b, first ? b : a);
 }
 
 /* What a step has to do with others of its own critical section. */
 static void note_sections(struct finder *f)
 {
-    struct dh_dependence *r = &f->relies;
+    struct dh_dependence *r = &f->dependence;
     for (size_t n = 0; n < r->steps.n; n++) {
         struct dh_dependent_access *s = &r->steps.at[n];
-        if (dh_held_locks_at(&f->holds, s->point))
+        if (dh_held_locks_at(&f->held_locks, s->point))
             s->traits |= DH_STEP_LOCKED;
-        for (size_t k = 0; dh_held_locks_at(&f->holds, s->point) && k < r->steps.n; k++) {
+        for (size_t k = 0; dh_held_locks_at(&f->held_locks, s->point) && k < r->steps.n; k++) {
             const struct dh_dependent_access *o = &r->steps.at[k];
             bool opposite = (o->traits ^ s->traits) & DH_STEP_WRITES;
             if (!opposite || !common_holds(f, s->point, o->point) || !same_variable(f, s, o))
@@ -321,7 +323,7 @@ static void note_sections(struct finder *f)
     }
 }
 
-static bool sets_number(const struct finder *f, uint32_t inst)
+static bool stores_nonzero(const struct finder *f, uint32_t inst)
 {
     const struct dh_program *p = f->w->program;
     int64_t number;
@@ -332,13 +334,13 @@ static bool sets_number(const struct finder *f, uint32_t inst)
 /* The section sets the variable that it tested before it wrote: nobody writes a second time (003, Prog. 5.5). */
 static bool is_latched(struct finder *f, const struct dh_dependent_access *write, uint32_t test)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     const struct dh_dependent_access *t = &r->steps.at[test - r->n_params];
     if (!common_holds(f, t->point, write->point))
         return false;
     for (size_t n = 0; n < r->steps.n; n++) {
         const struct dh_dependent_access *s = &r->steps.at[n];
-        if (s->traits & DH_STEP_WRITES && sets_number(f, s->inst) && dh_sources_have(&s->by_control, test) &&
+        if (s->traits & DH_STEP_WRITES && stores_nonzero(f, s->inst) && dh_sources_have(&s->by_control, test) &&
             common_holds(f, t->point, s->point) && same_variable(f, t, s))
             return true;
     }
@@ -347,7 +349,7 @@ static bool is_latched(struct finder *f, const struct dh_dependent_access *write
 
 static void note_once(struct finder *f)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     for (size_t n = 0; n < r->steps.n; n++) {
         const struct dh_dependent_access *s = &r->steps.at[n];
         for (unsigned k = 0; s->traits & DH_STEP_WRITES && k < s->by_control.n; k++)
@@ -356,30 +358,30 @@ static void note_once(struct finder *f)
     }
 }
 
-static unsigned n_takings(const struct finder *f, uint32_t hold)
+static unsigned n_acquisitions(const struct finder *f, uint32_t hold)
 {
     unsigned n = 0;
-    for (size_t k = 0; k < f->holds.acquisitions.n; k++)
-        n += f->holds.acquisitions.at[k].hold == hold;
+    for (size_t k = 0; k < f->held_locks.acquisitions.n; k++)
+        n += f->held_locks.acquisitions.at[k].hold == hold;
     return n;
 }
 
 /* 003 §5.1: lock views, one for each critical section. */
 static void note_views(struct finder *f)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     uint8_t *done = dh_xcalloc(r->steps.n, 1);
-    for (uint32_t h = 0; h < f->holds.holds.n; h++) {
-        bool one = n_takings(f, h) < 2;
+    for (uint32_t h = 0; h < f->held_locks.holds.n; h++) {
+        bool one = n_acquisitions(f, h) < 2;
         memset(done, 0, r->steps.n);
         for (size_t n = 0; n < r->steps.n; n++) {
             uint32_t view = (uint32_t)f->view_first.n, from = r->steps.at[n].point;
-            if (done[n] || !(dh_held_locks_at(&f->holds, from) >> h & 1))
+            if (done[n] || !(dh_held_locks_at(&f->held_locks, from) >> h & 1))
                 continue;
             dh_vec_push(&f->view_first, (uint32_t)f->members.n);
             for (size_t k = n; k < r->steps.n; k++) {
                 uint32_t to = r->steps.at[k].point;
-                if (done[k] || !(dh_held_locks_at(&f->holds, to) >> h & 1) ||
+                if (done[k] || !(dh_held_locks_at(&f->held_locks, to) >> h & 1) ||
                     !(one || common_holds(f, from, to) >> h & 1))
                     continue;
                 done[k] = 1;
@@ -390,10 +392,10 @@ static void note_views(struct finder *f)
     free(done);
 }
 
-static bool asks_again(struct finder *f, const struct dh_dependent_access *first,
-                       const struct dh_dependent_access *second)
+static bool is_reread(struct finder *f, const struct dh_dependent_access *first,
+                      const struct dh_dependent_access *second)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     for (size_t n = 0; n < r->steps.n; n++) {
         const struct dh_dependent_access *s = &r->steps.at[n];
         bool there = s->point == second->point || common_holds(f, s->point, second->point);
@@ -408,7 +410,7 @@ static bool asks_again(struct finder *f, const struct dh_dependent_access *first
 static bool is_validated(struct finder *f, const struct dh_dependent_access *first, uint32_t source,
                          const struct dh_dependent_access *second)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     for (unsigned n = 0; n < second->by_control.n; n++) {
         uint32_t at = second->by_control.at[n];
         if (at < r->n_params)
@@ -420,8 +422,7 @@ static bool is_validated(struct finder *f, const struct dh_dependent_access *fir
     return false;
 }
 
-/* Who loads and stores an atomic with chosen orders knows that nobody else writes it: else it would be one operation.
- */
+/* An atomic that is loaded and stored with chosen orders has one writer: else it would be one operation. */
 static bool is_single_writers(const struct finder *f, const struct dh_dependent_access *a,
                               const struct dh_dependent_access *b)
 {
@@ -440,7 +441,7 @@ static bool is_pointer(const struct finder *f, uint32_t inst)
 /* What was taken from the head of a list goes back before what is the head by then. */
 static bool is_put_back(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
-    return is_pointer(f, a->inst) && asks_again(f, a, b);
+    return is_pointer(f, a->inst) && is_reread(f, a, b);
 }
 
 static bool judge_write(struct finder *f, const struct dh_dependent_access *a, uint32_t source,
@@ -455,7 +456,7 @@ static bool judge_write(struct finder *f, const struct dh_dependent_access *a, u
     *kind = DH_VIOLATION_CHECK_THEN_SET;
     return dh_sources_have(&b->by_control, source) && comes_before(f, a->point, b->point) &&
            !(a->traits & b->traits & DH_STEP_ATOMIC) && !(b->traits & DH_STEP_REREAD) &&
-           !(a->traits & DH_STEP_CLAIMED) && !asks_again(f, a, b);
+           !(a->traits & DH_STEP_CLAIMED) && !is_reread(f, a, b);
 }
 
 /* A pointer that is followed; a number only where it is tested and used in one function. */
@@ -478,7 +479,7 @@ static bool judge_read(struct finder *f, const struct dh_dependent_access *a, ui
 /* The first section changes one of the two itself: it has made its claim. */
 static bool has_claimed(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     for (size_t n = 0; n < r->steps.n; n++) {
         const struct dh_dependent_access *s = &r->steps.at[n];
         if (s->traits & DH_STEP_WRITES && (s->point == a->point || common_holds(f, a->point, s->point)) &&
@@ -497,41 +498,41 @@ static bool judge_steps(struct finder *f, const struct dh_dependent_access *a, u
         return (b->traits & DH_STEP_WRITES ? judge_write : judge_read)(f, a, source, b, kind);
     *kind = DH_VIOLATION_CHECK_THEN_ACT;
     return a->traits & b->traits & DH_STEP_LOCKED && dh_sources_have(&b->by_control, source) && same_object(f, a, b) &&
-           !(a->traits & DH_STEP_CLAIMED) && comes_before(f, a->point, b->point) && !asks_again(f, a, b) &&
+           !(a->traits & DH_STEP_CLAIMED) && comes_before(f, a->point, b->point) && !is_reread(f, a, b) &&
            !has_claimed(f, a, b);
 }
 
 static void add_candidate(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b,
                           enum dh_violation_kind kind)
 {
-    struct candidate c = {.kind = kind, .function = f->relies.function, .first = *a, .second = *b};
-    c.takes = f->holds.acquisitions.n;
-    dh_lock_bits both = dh_held_locks_between(&f->holds, a->point, b->point);
-    for (size_t n = 0; n < f->holds.acquisitions.n && c.n_locks < LOCKS_KEPT; n++)
-        if (both >> f->holds.acquisitions.at[n].hold & 1)
-            c.locks[c.n_locks++] = f->holds.acquisitions.at[n].inst;
+    struct candidate c = {.kind = kind, .function = f->dependence.function, .first = *a, .second = *b};
+    c.takes = f->held_locks.acquisitions.n;
+    dh_lock_bits both = dh_held_locks_between(&f->held_locks, a->point, b->point);
+    for (size_t n = 0; n < f->held_locks.acquisitions.n && c.n_locks < LOCKS_KEPT; n++)
+        if (both >> f->held_locks.acquisitions.at[n].hold & 1)
+            c.locks[c.n_locks++] = f->held_locks.acquisitions.at[n].inst;
     dh_vec_push(&f->candidates, c);
 }
 
-/* 003 §5.1, as far as it is about one variable: two sections of a function, and a section of somebody else between
- * them; or what another write of the function relies on. */
-static bool judge_apart(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
+/* 003 §5.1, for one variable: two critical sections of a function and another thread's between them; or a read that a
+ * write of the function depends on. */
+static bool belongs_to_split(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
-    uint32_t source = f->relies.n_params + (uint32_t)(a - f->relies.steps.at);
+    uint32_t source = f->dependence.n_params + (uint32_t)(a - f->dependence.steps.at);
     bool both_write = a->traits & b->traits & DH_STEP_WRITES;
     if (!(a->traits & b->traits & DH_STEP_LOCKED) || a->point == b->point || both_write ||
         !comes_before(f, a->point, b->point))
         return false;
-    bool relies = dh_sources_have(&b->by_data, source) || dh_sources_have(&b->by_control, source);
-    return same_variable(f, a, b) || (b->traits & DH_STEP_WRITES && relies);
+    bool dependence = dh_sources_have(&b->by_data, source) || dh_sources_have(&b->by_control, source);
+    return same_variable(f, a, b) || (b->traits & DH_STEP_WRITES && dependence);
 }
 
-static void look_wide(struct finder *f)
+static void find_split_sections(struct finder *f)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     for (size_t n = 0; n < r->steps.n; n++)
         for (size_t k = 0; k < r->steps.n; k++)
-            if (n != k && judge_apart(f, &r->steps.at[n], &r->steps.at[k]))
+            if (n != k && belongs_to_split(f, &r->steps.at[n], &r->steps.at[k]))
                 add_candidate(f, &r->steps.at[n], &r->steps.at[k], DH_VIOLATION_SPLIT);
 }
 
@@ -542,12 +543,12 @@ static bool is_acquiring(const struct dh_inst *i)
     return i->order == DH_ORDER_ACQUIRE || i->order == DH_ORDER_ACQ_REL || i->order == DH_ORDER_SEQ_CST;
 }
 
-/* A fence, here or in the callee that looks, keeps the second look behind the read. */
+/* A fence, here or in the callee that validates, keeps the second read of the version after the read of the data. */
 static bool is_fenced(const struct finder *f, const struct dh_dependent_access *read,
                       const struct dh_dependent_access *look)
 {
     const struct dh_program *p = f->w->program;
-    uint32_t in[2] = {f->relies.function, f->function[look->inst]};
+    uint32_t in[2] = {f->dependence.function, f->function[look->inst]};
     for (int n = 0; n < 2; n++) {
         const struct dh_function *of = &p->functions.at[in[n]];
         for (uint32_t b = of->block; b < of->block + of->n_blocks; b++)
@@ -565,11 +566,11 @@ static bool is_loose(const struct finder *f, const struct dh_dependent_access *s
            !is_acquiring(&f->w->program->insts.at[s->inst]);
 }
 
-/* A sequence lock whose second look may be older than what was read: all that lies between its two looks. */
-static void look_between(struct finder *f, const struct dh_dependent_access *before,
-                         const struct dh_dependent_access *look)
+/* A sequence lock whose second read of the version may be older than the data: all reads between the two. */
+static void find_reads_between(struct finder *f, const struct dh_dependent_access *before,
+                               const struct dh_dependent_access *look)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     for (size_t n = 0; n < r->steps.n; n++)
         for (size_t k = 0; k < r->steps.n; k++) {
             const struct dh_dependent_access *a = &r->steps.at[n], *b = &r->steps.at[k];
@@ -580,9 +581,9 @@ static void look_between(struct finder *f, const struct dh_dependent_access *bef
         }
 }
 
-static void look_validated(struct finder *f)
+static void find_torn_reads(struct finder *f)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     for (size_t n = 0; n < r->steps.n; n++) {
         const struct dh_dependent_access *look = &r->steps.at[n];
         for (unsigned k = 0; k < look->by_equality.n; k++) {
@@ -590,7 +591,7 @@ static void look_validated(struct finder *f)
                 continue;
             const struct dh_dependent_access *before = &r->steps.at[look->by_equality.at[k] - r->n_params];
             if (before != look && comes_before(f, before->point, look->point) && same_variable(f, before, look))
-                look_between(f, before, look);
+                find_reads_between(f, before, look);
         }
     }
 }
@@ -598,9 +599,9 @@ static void look_validated(struct finder *f)
 /* ---- accesses that follow each other ---- */
 
 /* The first access of the variable among the instructions; DH_NONE: none. */
-static uint32_t next_in(struct finder *f, const struct dh_dependent_access *a, uint32_t first, uint32_t end)
+static uint32_t next_access_in(struct finder *f, const struct dh_dependent_access *a, uint32_t first, uint32_t end)
 {
-    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependence *r = &f->dependence;
     const struct dh_program *p = f->w->program;
     uint32_t base = p->blocks.at[p->functions.at[r->function].block].inst;
     for (uint32_t i = first; i < end; i++)
@@ -612,30 +613,30 @@ static uint32_t next_in(struct finder *f, const struct dh_dependent_access *a, u
 
 static void add_next(struct finder *f, const struct dh_dependent_access *a, uint32_t next)
 {
-    const struct dh_dependent_access *b = &f->relies.steps.at[next];
+    const struct dh_dependent_access *b = &f->dependence.steps.at[next];
     bool at_once = a->traits & b->traits & DH_STEP_INDIVISIBLE && a->inst == b->inst;
     if (!at_once && a->point != b->point)
         add_candidate(f, a, b, DH_VIOLATION_NEIGHBOURS);
 }
 
 /* 001 §2, after AVIO: two accesses of a variable with none of the same in between, on any way. */
-static void look_next(struct finder *f, const struct dh_dependent_access *a)
+static void find_neighbours(struct finder *f, const struct dh_dependent_access *a)
 {
     enum { BLOCKS_MAX = 64 };
     const struct dh_program *p = f->w->program;
-    const struct dh_cfg *flow = dh_symex_cfg(f->w, f->relies.function);
+    const struct dh_cfg *flow = dh_symex_cfg(f->w, f->dependence.function);
     uint32_t work[BLOCKS_MAX], seen[BLOCKS_MAX], n_work = 0, n_seen = 0;
     const struct dh_basic_block *b = &p->blocks.at[dh_program_block_of(p, a->point)];
     uint32_t from = a->point + 1;
     for (;;) {
-        uint32_t next = next_in(f, a, from, b->inst + b->n_insts);
+        uint32_t next = next_access_in(f, a, from, b->inst + b->n_insts);
         if (next != DH_NONE)
             add_next(f, a, next);
         for (uint32_t s = 0; next == DH_NONE && s < b->n_succs; s++) {
             uint32_t to = dh_successors(p, b)[s], k = 0;
             while (k < n_seen && seen[k] != to)
                 k++;
-            /* Not round a loop: what comes again is another turn. */
+            /* Not round a loop: what comes again is another iteration. */
             bool back = flow->rank.at[to - flow->first] <= flow->rank.at[(uint32_t)(b - p->blocks.at) - flow->first];
             if (k == n_seen && n_seen < BLOCKS_MAX && !back)
                 work[n_work++] = seen[n_seen++] = to;
@@ -647,9 +648,9 @@ static void look_next(struct finder *f, const struct dh_dependent_access *a)
     }
 }
 
-static void rely_on(struct finder *f, const struct dh_sources *by, const struct dh_dependent_access *b)
+static void judge_sources(struct finder *f, const struct dh_sources *by, const struct dh_dependent_access *b)
 {
-    struct dh_dependence *r = &f->relies;
+    struct dh_dependence *r = &f->dependence;
     enum dh_violation_kind kind;
     for (unsigned n = 0; n < by->n; n++) {
         if (by->at[n] < r->n_params)
@@ -671,31 +672,31 @@ static bool is_library(const struct finder *f, uint32_t function)
 
 static void read_function(struct finder *f, uint32_t function)
 {
-    dh_dependence_analyse(&f->relies, function);
-    dh_held_locks_analyse(&f->holds, function);
+    dh_dependence_analyse(&f->dependence, function);
+    dh_held_locks_analyse(&f->held_locks, function);
     note_sections(f);
     note_views(f);
     note_once(f);
-    f->out->n_steps += f->relies.steps.n;
-    f->out->n_functions += f->relies.steps.n > 1;
-    for (size_t n = 0; n < f->relies.steps.n && !is_library(f, function); n++) {
-        const struct dh_dependent_access *b = &f->relies.steps.at[n];
-        rely_on(f, &b->by_data, b);
-        rely_on(f, &b->by_comparison, b);
-        rely_on(f, &b->by_control, b);
+    f->out->n_steps += f->dependence.steps.n;
+    f->out->n_functions += f->dependence.steps.n > 1;
+    for (size_t n = 0; n < f->dependence.steps.n && !is_library(f, function); n++) {
+        const struct dh_dependent_access *b = &f->dependence.steps.at[n];
+        judge_sources(f, &b->by_data, b);
+        judge_sources(f, &b->by_comparison, b);
+        judge_sources(f, &b->by_control, b);
     }
     if (f->how->wide && !is_library(f, function))
-        look_wide(f);
+        find_split_sections(f);
     if (!f->how->sequential)
-        look_validated(f);
-    for (size_t n = 0; f->how->neighbours && n < f->relies.steps.n && !is_library(f, function); n++)
-        look_next(f, &f->relies.steps.at[n]);
-    dh_dependence_keep_summary(&f->relies);
+        find_torn_reads(f);
+    for (size_t n = 0; f->how->neighbours && n < f->dependence.steps.n && !is_library(f, function); n++)
+        find_neighbours(f, &f->dependence.steps.at[n]);
+    dh_dependence_keep_summary(&f->dependence);
 }
 
-/* ---- who can come between ---- */
+/* ---- what can come between ---- */
 
-/* A local variable of a function that others than main run: lent to a callee, not given away. */
+/* A local variable of a function that others than main run: lent to a callee, it does not escape. */
 static bool is_local(struct finder *f, const struct candidate *c, const struct dh_symex_event *e)
 {
     const struct dh_value_numbering *x = &f->w->state->values;
@@ -738,12 +739,12 @@ static bool keeps_away(const struct finder *f, const struct dh_symex_event *e, c
         return true;
     if (mine && mine->relation != DH_RELATION_NONE && theirs->relation != DH_RELATION_NONE)
         return true;
-    /* Many locks for many objects: by custom each has its own. */
+    /* Heuristic: of many locks and many objects each object has its own. */
     return !dh_symex_is_unique(f->w, e->node) || is_element(f, e);
 }
 
-static bool kept_by_holds(const struct finder *f, const struct candidate *c, const struct dh_symex_event *e,
-                          const struct dh_symex_event *write)
+static bool kept_by_own_locks(const struct finder *f, const struct candidate *c, const struct dh_symex_event *e,
+                              const struct dh_symex_event *write)
 {
     for (uint32_t n = 0; n < c->n_locks; n++)
         for (uint32_t m = f->head[c->locks[n]]; m; m = f->next[m - 1]) {
@@ -802,7 +803,7 @@ static const struct dh_inst *definition(const struct finder *f, uint32_t inst, d
     return NULL;
 }
 
-/* What is stored is certainly there: who tested for it may go on. */
+/* What is stored is not zero: a thread that tested for that may go on. */
 static bool stores_something(const struct finder *f, const struct dh_symex_event *write)
 {
     const struct dh_program *p = f->w->program;
@@ -820,7 +821,7 @@ static bool stores_something(const struct finder *f, const struct dh_symex_event
     return by && (by->op == DH_I_ALLOC || by->op == DH_I_CALL || by->op == DH_I_SLOT);
 }
 
-/* Both store one number: whoever comes second changes nothing. */
+/* Both store one number: the second store changes nothing. */
 static bool same_number(const struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_program *p = f->w->program;
@@ -830,12 +831,12 @@ static bool same_number(const struct finder *f, const struct dh_symex_event *a, 
            dh_value_int(p, dh_operand(p, y, 1), &n) && m == n;
 }
 
-static bool has_lock(const struct finder *f, const struct dh_symex_event *e)
+static bool is_locked(const struct finder *f, const struct dh_symex_event *e)
 {
     return f->w->locksets.at[e->lockset].n;
 }
 
-/* Prepares the object for the thread that it is given to. */
+/* Initialises the object before the thread that gets it starts. */
 static bool initialises(const struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *write)
 {
     bool starts = f->w->threads.at[e->thread].creators >> write->thread & 1;
@@ -846,53 +847,54 @@ static bool is_written_locked(const struct finder *f, const struct dh_symex_even
 {
     uint32_t first = first_of(f, &f->writes, e);
     for (uint32_t n = first; n < first + WRITERS_MAX && is_within(f, &f->writes, e, n); n++)
-        if (overlap(e, &f->w->events.at[f->writes.at[n]]) && has_lock(f, &f->w->events.at[f->writes.at[n]]))
+        if (overlaps(e, &f->w->events.at[f->writes.at[n]]) && is_locked(f, &f->w->events.at[f->writes.at[n]]))
             return true;
     return false;
 }
 
-/* Whoever takes an object out of a shared place under a lock uses it without one: others meet it only where they hold
- * the lock. Numbers are looked at again on purpose where everybody else has a lock. */
-static bool is_handed_over(const struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
+/* Ownership transfer: a thread that removed an object from a shared place under a lock uses it without one; others
+ * access it only while they hold the lock. A number is read again on purpose where all other accesses are locked. */
+static bool is_transferred(const struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
                            const struct dh_symex_event *b, const struct dh_symex_event *write)
 {
-    if (has_lock(f, a) || has_lock(f, b))
+    if (is_locked(f, a) || is_locked(f, b))
         return false;
     if (!dh_symex_is_unique(f->w, a->node))
-        return has_lock(f, write) || is_written_locked(f, a);
-    return has_lock(f, write) && c->kind == DH_VIOLATION_CHECK_THEN_USE && !is_pointer(f, b->inst);
+        return is_locked(f, write) || is_written_locked(f, a);
+    return is_locked(f, write) && c->kind == DH_VIOLATION_CHECK_THEN_USE && !is_pointer(f, b->inst);
 }
 
-/* By custom: the thread waited for its turn, and keeps it from one step to the other. */
-static bool kept_by_words(struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b,
-                          const struct dh_symex_event *write)
+/* Heuristic: the thread waited for its turn, and keeps it from one step to the other. */
+static bool kept_by_wait_order(struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                               const struct dh_symex_event *write)
 {
-    return !has_lock(f, a) && !has_lock(f, write) && dh_wait_order_separates(&f->waited, a, write) &&
-           dh_wait_order_keeps_turn(&f->waited, a, b);
+    return !is_locked(f, a) && !is_locked(f, write) && dh_wait_order_separates(&f->wait_order, a, write) &&
+           dh_wait_order_keeps_turn(&f->wait_order, a, b);
 }
 
-static bool breaks(struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
-                   const struct dh_symex_event *b, const struct dh_symex_event *write)
+static bool violates(struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
+                     const struct dh_symex_event *b, const struct dh_symex_event *write)
 {
-    bool one = a->node == b->node && overlap(a, b);
-    if (!interferes(f, a, write) || (one && !interferes(f, b, write)) || (f->once[write->inst] && has_lock(f, write)))
+    bool one = a->node == b->node && overlaps(a, b);
+    if (!interferes(f, a, write) || (one && !interferes(f, b, write)) || (f->once[write->inst] && is_locked(f, write)))
         return false;
     if (initialises(f, a, write) || dh_source_fields_differ(f->w, a->inst, write->inst) || is_local(f, c, a) ||
-        is_handed_over(f, c, a, b, write))
+        is_transferred(f, c, a, b, write))
         return false;
-    /* In one section, and the other has none: a race, and told as that. */
-    if (c->kind == DH_VIOLATION_LOST_UPDATE && c->n_locks && !has_lock(f, write))
+    /* In one section, and the other has none: a race, and reported as that. */
+    if (c->kind == DH_VIOLATION_LOST_UPDATE && c->n_locks && !is_locked(f, write))
         return false;
     if (c->kind == DH_VIOLATION_CHECK_THEN_USE && stores_something(f, write))
         return false;
     if (c->kind == DH_VIOLATION_CHECK_THEN_SET && same_number(f, b, write))
         return false;
-    return !kept_by_holds(f, c, a, write) && !kept_from_outside(f, c, a, b, write) &&
-           !kept_by_callers(f, c, a, write) && !kept_by_words(f, a, b, write);
+    return !kept_by_own_locks(f, c, a, write) && !kept_from_outside(f, c, a, b, write) &&
+           !kept_by_callers(f, c, a, write) && !kept_by_wait_order(f, a, b, write);
 }
 
 /* PAIR: an access of the writer's own critical section that is in conflict with the second step. */
-static uint32_t writers_other(struct finder *f, const struct dh_symex_event *write, const struct dh_symex_event *b)
+static uint32_t conflicting_in_section(struct finder *f, const struct dh_symex_event *write,
+                                       const struct dh_symex_event *b)
 {
     for (uint32_t m = f->member_head[write->inst]; m; m = f->member_next.at[m - 1]) {
         uint32_t view = f->members.at[m - 1].view;
@@ -908,7 +910,7 @@ static uint32_t writers_other(struct finder *f, const struct dh_symex_event *wri
 }
 
 /* TORN: what the same thread writes to the second variable. */
-static uint32_t same_threads(struct finder *f, const struct dh_symex_event *write, const struct dh_symex_event *b)
+static uint32_t writers_second(struct finder *f, const struct dh_symex_event *write, const struct dh_symex_event *b)
 {
     uint32_t from = first_of(f, &f->writes, b);
     for (uint32_t n = from; n < from + WRITERS_MAX && is_within(f, &f->writes, b, n); n++) {
@@ -931,12 +933,12 @@ static bool shares_section(const struct finder *f, const struct dh_symex_event *
     return false;
 }
 
-static void found(struct finder *f, const struct candidate *c, struct dh_violation v)
+static void add_violation(struct finder *f, const struct candidate *c, struct dh_violation v)
 {
     const struct dh_symex_event *e = f->w->events.at;
     v.kind = c->kind;
     v.function = c->function;
-    v.locked = has_lock(f, &e[v.first]) && has_lock(f, &e[v.second]) && has_lock(f, &e[v.between]);
+    v.locked = is_locked(f, &e[v.first]) && is_locked(f, &e[v.second]) && is_locked(f, &e[v.between]);
     if (c->kind == DH_VIOLATION_NEIGHBOURS)
         dh_vec_push(&f->out->neighbours, v);
     else
@@ -946,22 +948,22 @@ static void found(struct finder *f, const struct candidate *c, struct dh_violati
 static bool judge_events(struct finder *f, const struct candidate *c, uint32_t a, uint32_t b)
 {
     const struct dh_symex_event *ea = &f->w->events.at[a], *eb = &f->w->events.at[b];
-    /* Between two writes it is a read that sees what nobody should. */
+    /* Between two writes it is a read that sees an intermediate value. */
     bool writes = ea->kind == DH_SYMEX_WRITE && eb->kind == DH_SYMEX_WRITE;
-    const struct places *all = writes ? &f->reads : &f->writes;
+    const struct event_index *all = writes ? &f->reads : &f->writes;
     uint32_t from = first_of(f, all, ea);
     for (uint32_t n = from; n < from + WRITERS_MAX && is_within(f, all, ea, n); n++) {
         const struct dh_symex_event *other = &f->w->events.at[all->at[n]];
         uint32_t also = DH_NONE;
         if (c->kind == DH_VIOLATION_CHECK_THEN_ACT && !shares_section(f, ea, eb, other))
             continue;
-        if (!breaks(f, c, ea, eb, other))
+        if (!violates(f, c, ea, eb, other))
             continue;
-        if (c->kind == DH_VIOLATION_CHECK_THEN_ACT && (also = writers_other(f, other, eb)) == DH_NONE)
+        if (c->kind == DH_VIOLATION_CHECK_THEN_ACT && (also = conflicting_in_section(f, other, eb)) == DH_NONE)
             continue;
-        if (c->kind == DH_VIOLATION_TORN_READ && (also = same_threads(f, other, eb)) == DH_NONE)
+        if (c->kind == DH_VIOLATION_TORN_READ && (also = writers_second(f, other, eb)) == DH_NONE)
             continue;
-        found(f, c, (struct dh_violation){.first = a, .between = all->at[n], .second = b, .also = also});
+        add_violation(f, c, (struct dh_violation){.first = a, .between = all->at[n], .second = b, .also = also});
         return true;
     }
     return false;
@@ -1009,9 +1011,9 @@ static void index_members(struct finder *f)
     }
 }
 
-/* Callees came first, so that of one pair of accesses the innermost function is there first; and of what a function
- * does with one read the worst. */
-static bool is_told(const struct finder *f, const struct candidate *c)
+/* Callees were judged first, so that the innermost function with a pair of accesses is the one reported; and of what a
+ * function does with one read the worst. */
+static bool is_reported(const struct finder *f, const struct candidate *c)
 {
     const struct dh_symex_event *e = f->w->events.at;
     for (size_t n = 0; n < f->out->found.n; n++) {
@@ -1024,18 +1026,18 @@ static bool is_told(const struct finder *f, const struct candidate *c)
     return false;
 }
 
-static void judge_all(struct finder *f)
+static void judge_candidates(struct finder *f)
 {
     for (int kind = 0; kind <= DH_VIOLATION_NEIGHBOURS; kind++)
         for (size_t n = 0; n < f->candidates.n && !dh_time_limit_over(f->w->limit); n++)
             if ((int)f->candidates.at[n].kind == kind &&
-                (kind == DH_VIOLATION_NEIGHBOURS || !is_told(f, &f->candidates.at[n])))
+                (kind == DH_VIOLATION_NEIGHBOURS || !is_reported(f, &f->candidates.at[n])))
                 judge_candidate(f, &f->candidates.at[n]);
 }
 
 static void release(struct finder *f)
 {
-    void *all[] = {f->hot,  f->places,    f->once,     f->function,   f->head,
+    void *all[] = {f->hot,  f->only_cell, f->once,     f->function,   f->head,
                    f->next, f->writes.at, f->reads.at, f->frame_head, f->member_head};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
@@ -1044,10 +1046,10 @@ static void release(struct finder *f)
     dh_vec_release(&f->members);
     dh_vec_release(&f->member_next);
     dh_vec_release(&f->view_first);
-    dh_dependence_release(&f->relies);
-    dh_held_locks_release(&f->holds);
-    dh_wait_order_release(&f->waited);
-    dh_publication_release(&f->published);
+    dh_dependence_release(&f->dependence);
+    dh_held_locks_release(&f->held_locks);
+    dh_wait_order_release(&f->wait_order);
+    dh_publication_release(&f->publication);
 }
 
 void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, const struct dh_consistency_options *how)
@@ -1057,14 +1059,14 @@ void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, c
     index_functions(&f);
     index_events(&f);
     index_frames(&f);
-    dh_coexistence_find(&f.together, w);
-    dh_wait_order_init(&f.waited, w);
+    dh_coexistence_find(&f.coexistence, w);
+    dh_wait_order_init(&f.wait_order, w);
     f.once = dh_xcalloc(w->program->insts.n, 1);
-    dh_publication_init(&f.published, w);
-    find_hot(&f);
+    dh_publication_init(&f.publication, w);
+    find_interfering(&f);
     index_places(&f);
-    dh_dependence_init(&f.relies, w, f.hot);
-    dh_held_locks_init(&f.holds, w);
+    dh_dependence_init(&f.dependence, w, f.hot);
+    dh_held_locks_init(&f.held_locks, w);
     for (size_t n = 0; n < w->program->functions.n; n++) {
         uint32_t function = w->points_to->calls.order[n];
         bool body = w->program->functions.at[function].n_blocks, left = body && dh_time_limit_over(w->limit);
@@ -1074,9 +1076,9 @@ void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, c
             read_function(&f, function);
     }
     index_members(&f);
-    judge_all(&f);
+    judge_candidates(&f);
     c->n_views = f.view_first.n;
-    c->incomplete = f.relies.incomplete || f.holds.incomplete;
+    c->incomplete = f.dependence.incomplete || f.held_locks.incomplete;
     release(&f);
 }
 

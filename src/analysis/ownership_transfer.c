@@ -42,16 +42,6 @@ static bool begin_query(struct query *q, uint32_t function, uint32_t reg)
 
 /* ---- events ---- */
 
-static const struct dh_symex_event *events_by_place;
-static int by_place(const void *a, const void *b)
-{
-    const struct dh_symex_event *x = &events_by_place[*(const uint32_t *)a],
-                                *y = &events_by_place[*(const uint32_t *)b];
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
 void dh_ownership_transfer_init(struct dh_ownership_transfer *h, struct dh_symex *w)
 {
     *h = (struct dh_ownership_transfer){.symex = w};
@@ -69,9 +59,7 @@ void dh_ownership_transfer_init(struct dh_ownership_transfer *h, struct dh_symex
         if (e->kind == DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE)))
             h->writes[h->n_writes++] = n;
     }
-    events_by_place = w->events.at;
-    if (h->n_writes)
-        qsort(h->writes, h->n_writes, sizeof *h->writes, by_place);
+    dh_symex_sort_by_place(w, h->writes, h->n_writes);
 }
 
 void dh_ownership_transfer_release(struct dh_ownership_transfer *h)

@@ -1,6 +1,7 @@
 /* Inclusion constraints of each instruction (Andersen). */
 #include "analysis/points_to_andersen_internal.h"
 #include "base/alloc.h"
+#include "model/mangled_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -517,7 +518,7 @@ static void read_global(struct dh_andersen *x, uint32_t global)
 {
     const struct dh_program *p = x->program;
     const struct dh_global *g = &p->globals.at[global];
-    bool outside = g->flags & DH_GLOBAL_EXTERNAL && strncmp(dh_program_string(p, g->name), "_ZT", 3) != 0;
+    bool outside = g->flags & DH_GLOBAL_EXTERNAL && !dh_mangled_is_type_data(dh_program_string(p, g->name));
     if (!outside && !g->n_initials)
         return;
     uint32_t object = dh_andersen_add_object(x, DH_ABSTRACT_GLOBAL, global);

@@ -3,6 +3,7 @@
 #include "analysis/points_to_andersen.h"
 #include "base/alloc.h"
 #include "base/set.h"
+#include "model/mangled_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -589,7 +590,7 @@ static void analyse_scc(struct pass *q, uint32_t scc)
 /* External: unknown code may store there; but vtables and type information are constant. */
 static bool is_external(const struct dh_program *p, const struct dh_global *g)
 {
-    return g->flags & DH_GLOBAL_EXTERNAL && strncmp(dh_program_string(p, g->name), "_ZT", 3) != 0;
+    return g->flags & DH_GLOBAL_EXTERNAL && !dh_mangled_is_type_data(dh_program_string(p, g->name));
 }
 
 static void add_globals(struct dh_points_to *s)

@@ -4,7 +4,7 @@
 #include "analysis/races.h"
 #include "analysis/use_after_free.h"
 #include "base/alloc.h"
-#include "base/str.h"
+#include "model/library_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +25,12 @@ enum mark {
     MARK_OTHER = 1 << 1,  /* also something else, or in code that nothing seems to reach */
     MARK_SHARED = 1 << 2, /* of what several threads get at */
     MARK_RACY = 1 << 3,
-    MARK_LATE = 1 << 4, /* of what may have been freed */
-    MARK_UNIT = 1 << 5  /* of what may be interleaved */
+    MARK_FREED = 1 << 4,      /* of what may have been freed */
+    MARK_INTERLEAVED = 1 << 5 /* of what may be interleaved */
 };
 
 struct finder {
-    struct dh_race_free *safe;
+    struct dh_race_free *out;
     const struct dh_race_free_query *q;
     const struct dh_program *p;
     struct dh_points_to points_to;
@@ -39,13 +39,13 @@ struct finder {
     uint8_t *reached; /* by function */
     uint8_t *open;    /* by function: unknown code may call it, or what calls it */
     uint8_t *marks;   /* by site, of originals and of each copy */
-    uint8_t *late;    /* by instruction: what it accesses may be gone */
+    uint8_t *hazards; /* by instruction: enum dh_hazard */
     const uint8_t *elements;
 };
 
 static bool give_up(struct finder *f, const char *why, const char *what)
 {
-    snprintf(f->safe->gave_up, sizeof f->safe->gave_up, why, what);
+    snprintf(f->out->gave_up, sizeof f->out->gave_up, why, what);
     return false;
 }
 
@@ -54,15 +54,6 @@ static bool give_up(struct finder *f, const char *why, const char *what)
 static const char *name_of(const struct finder *f, uint32_t function)
 {
     return dh_program_string(f->p, f->p->functions.at[function].name);
-}
-
-bool dh_is_cxx_library_copy(const char *name)
-{
-    static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZTVNS", "_ZTVS", "_ZTIS", "_ZTINS"};
-    for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++)
-        if (dh_starts_with(name, spaces[n]))
-            return true;
-    return false;
 }
 
 static bool is_open(const struct finder *f, uint32_t function)
@@ -75,7 +66,7 @@ static bool is_open(const struct finder *f, uint32_t function)
 static bool is_closed(struct finder *f)
 {
     for (uint32_t n = 0; n < f->p->functions.n; n++)
-        if (is_open(f, n) && !dh_is_cxx_library_copy(name_of(f, n)))
+        if (is_open(f, n) && !dh_library_is_copy(name_of(f, n)))
             return give_up(f, "others may call %s", name_of(f, n));
     for (uint32_t n = 0; n < f->p->globals.n; n++) {
         const struct dh_global *g = &f->p->globals.at[n];
@@ -85,7 +76,7 @@ static bool is_closed(struct finder *f)
     return true;
 }
 
-static bool is_followed(struct finder *f)
+static bool is_modelled(struct finder *f)
 {
     static const enum dh_limit limits[] = {DH_LIMIT_SETJMP, DH_LIMIT_BODY};
     for (size_t n = 0; n < sizeof limits / sizeof *limits; n++)
@@ -172,18 +163,18 @@ static bool is_plain(const struct dh_inst *i)
 /* Of the sites of a function, which may be a copy. */
 static uint8_t *marks_of(struct finder *f, uint32_t function)
 {
-    return f->marks + (f->q->copies ? (size_t)f->q->copies[function] * f->safe->n_sites : 0);
+    return f->marks + (f->q->copies ? (size_t)f->q->copies[function] * f->out->n_sites : 0);
 }
 
 static void mark_inst(struct finder *f, uint8_t *marks, uint32_t inst, bool reached)
 {
     const struct dh_inst *i = &f->p->insts.at[inst];
-    if (i->site >= f->safe->n_sites)
+    if (i->site >= f->out->n_sites)
         return;
-    if (f->late[inst] & DH_HAZARD_THREAD_ENDED)
+    if (f->hazards[inst] & DH_HAZARD_THREAD_ENDED)
         marks[i->site] |= MARK_RACY;
-    if (f->late[inst] & DH_HAZARD_FREED)
-        marks[i->site] |= MARK_LATE;
+    if (f->hazards[inst] & DH_HAZARD_FREED)
+        marks[i->site] |= MARK_FREED;
     enum dh_inst_class class = dh_inst_class(i);
     if (is_plain(i))
         marks[i->site] |= reached ? MARK_SEEN : MARK_OTHER;
@@ -210,7 +201,7 @@ static void mark_events(struct finder *f)
     for (uint32_t n = 0; n < f->symex.events.n; n++) {
         const struct dh_symex_event *e = &f->symex.events.at[n];
         uint32_t site = f->p->insts.at[e->inst].site;
-        if ((e->kind != DH_SYMEX_READ && e->kind != DH_SYMEX_WRITE) || site >= f->safe->n_sites)
+        if ((e->kind != DH_SYMEX_READ && e->kind != DH_SYMEX_WRITE) || site >= f->out->n_sites)
             continue;
         uint8_t *marks = marks_of(f, dh_inst_function(f->p, dh_program_block_of(f->p, e->inst)));
         marks[site] |= MARK_SHARED;
@@ -219,79 +210,82 @@ static void mark_events(struct finder *f)
     }
 }
 
-static void conclude(struct finder *f)
+static void conclude_sites(struct finder *f)
 {
-    struct dh_race_free *s = f->safe;
+    struct dh_race_free *s = f->out;
     for (size_t n = 0; n < (size_t)s->n_sites * (f->q->n_copies + 1); n++) {
-        if (n >= s->n_sites && f->q->also & DH_SAFE_TRUSTS_COPIES)
+        if (n >= s->n_sites && f->q->also & DH_PROOF_TRUSTS_CLONES)
             f->marks[n] &= MARK_SEEN | MARK_OTHER;
         unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
-        unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_LATE);
-        unsigned private = known && !(m & MARK_SHARED), unit = n < s->n_sites && ordered && !(m & MARK_UNIT);
+        unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_FREED);
+        unsigned private = known && !(m & MARK_SHARED),
+                 consistent = n < s->n_sites && ordered && !(m & MARK_INTERLEAVED);
         s->of_site[n] = (uint8_t)((race ? DH_PROVEN_RACE_FREE : 0) | (private ? DH_PROVEN_PRIVATE : 0) |
-                                  (ordered && !race ? DH_PROVEN_ORDERED : 0) | (unit ? DH_PROVEN_CONSISTENT : 0));
+                                  (ordered && !race ? DH_PROVEN_ORDERED : 0) | (consistent ? DH_PROVEN_CONSISTENT : 0));
         if (n >= s->n_sites)
             continue;
         s->accesses += (m & MARK_SEEN) != 0;
         s->race += race;
         s->private += private;
-        s->unit += unit;
+        s->consistent += consistent;
     }
 }
 
 /* ---- the consistency detector ---- */
 
-enum { BUSY = 1, BUSY_NO_ARRAYS = 2 };
+enum { INTERLEAVED = 1, INTERLEAVED_NO_ARRAYS = 2 };
 
-static void mark_units(struct finder *f, uint8_t *busy)
+static void mark_interleaved(struct finder *f, uint8_t *interleaved)
 {
     uint8_t *hot = dh_find_interleavable(&f->symex, f->conflicts.unsafe);
     for (uint32_t n = 0; n < f->symex.events.n; n++) {
         uint32_t inst = f->symex.events.at[n].inst, site = f->p->insts.at[inst].site;
         if (!hot[n])
             continue;
-        if (site < f->safe->n_sites)
-            f->marks[site] |= MARK_UNIT;
-        if (!is_plain(&f->p->insts.at[inst]) || site >= f->safe->n_sites)
-            busy[dh_inst_function(f->p, dh_program_block_of(f->p, inst))] = BUSY | BUSY_NO_ARRAYS;
+        if (site < f->out->n_sites)
+            f->marks[site] |= MARK_INTERLEAVED;
+        if (!is_plain(&f->p->insts.at[inst]) || site >= f->out->n_sites)
+            interleaved[dh_inst_function(f->p, dh_program_block_of(f->p, inst))] = INTERLEAVED | INTERLEAVED_NO_ARRAYS;
     }
     free(hot);
 }
 
-static uint8_t busy_with(const struct finder *f, const struct dh_inst *i)
+static uint8_t interleaved_with(const struct finder *f, const struct dh_inst *i)
 {
     bool plain = i->op == DH_I_LOAD || i->op == DH_I_STORE || i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET;
-    /* Atomics are not looked at, and of all others there are events. */
-    if (!plain || i->order || i->flags & DH_INST_LIBRARY || i->site >= f->safe->n_sites ||
-        f->safe->of_site[i->site] & (DH_PROVEN_CONSISTENT | DH_PROVEN_PRIVATE))
+    /* The detector ignores atomics; all other accesses have events. */
+    if (!plain || i->order || i->flags & DH_INST_LIBRARY || i->site >= f->out->n_sites ||
+        f->out->of_site[i->site] & (DH_PROVEN_CONSISTENT | DH_PROVEN_PRIVATE))
         return 0;
-    return f->elements && f->elements[i->site] ? BUSY : BUSY | BUSY_NO_ARRAYS;
+    return f->elements && f->elements[i->site] ? INTERLEAVED : INTERLEAVED | INTERLEAVED_NO_ARRAYS;
 }
 
-/* Functions whose calls begin no unit that matters. */
-static void conclude_scopes(struct finder *f, uint8_t *busy)
+/* Functions whose calls begin no scope that can be inconsistent. */
+static void conclude_scopes(struct finder *f, uint8_t *interleaved)
 {
     for (uint32_t b = 0; b < f->p->blocks.n; b++)
         for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
-            busy[f->p->blocks.at[b].function] |= busy_with(f, &f->p->insts.at[f->p->blocks.at[b].inst + n]);
-    dh_spread_to_callers(&f->points_to.calls, busy);
+            interleaved[f->p->blocks.at[b].function] |=
+                interleaved_with(f, &f->p->insts.at[f->p->blocks.at[b].inst + n]);
+    dh_spread_to_callers(&f->points_to.calls, interleaved);
     for (uint32_t n = 0; n < f->p->functions.n; n++) {
         uint32_t site = f->p->functions.at[n].site;
-        if (site < f->safe->n_sites && f->p->functions.at[n].n_blocks)
-            f->safe->of_site[site] |= (uint8_t)((busy[n] & BUSY ? 0 : DH_PROVEN_SCOPE) |
-                                                (busy[n] & BUSY_NO_ARRAYS ? 0 : DH_PROVEN_SCOPE_NO_ARRAYS));
+        if (site < f->out->n_sites && f->p->functions.at[n].n_blocks)
+            f->out->of_site[site] |=
+                (uint8_t)((interleaved[n] & INTERLEAVED ? 0 : DH_PROVEN_SCOPE) |
+                          (interleaved[n] & INTERLEAVED_NO_ARRAYS ? 0 : DH_PROVEN_SCOPE_NO_ARRAYS));
     }
 }
 
 /* ---- contexts ---- */
 
-/* Accesses that are not safe in some contexts and could be in others. */
-static void choose_copies(struct finder *f)
+/* Accesses that are not race free in some contexts and could be in others. */
+static void choose_clones(struct finder *f)
 {
     uint8_t *racy = dh_xcalloc(f->symex.events.n, 1), *accesses = dh_xcalloc(f->p->insts.n, 1);
     for (uint32_t n = 0; n < f->p->insts.n; n++)
-        accesses[n] = is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->safe->n_sites &&
-                      !(f->late[n] & DH_HAZARD_THREAD_ENDED);
+        accesses[n] = is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->out->n_sites &&
+                      !(f->hazards[n] & DH_HAZARD_THREAD_ENDED);
     for (uint32_t n = 0; n < f->symex.events.n; n++) {
         const struct dh_symex_event *e = &f->symex.events.at[n];
         bool access = e->kind == DH_SYMEX_READ || e->kind == DH_SYMEX_WRITE;
@@ -302,9 +296,9 @@ static void choose_copies(struct finder *f)
                                .open = f->open,
                                .accesses = accesses,
                                .copyable = f->q->copyable,
-                               .first_call = f->safe->n_sites,
-                               .reckless = f->q->also & DH_SAFE_TRUSTS_COPIES};
-    dh_function_clones_choose(f->q->special, &q);
+                               .first_call = f->out->n_sites,
+                               .reckless = f->q->also & DH_PROOF_TRUSTS_CLONES};
+    dh_function_clones_choose(f->q->clones, &q);
     free(racy);
     free(accesses);
 }
@@ -312,7 +306,7 @@ static void choose_copies(struct finder *f)
 /* ---- all ---- */
 
 /* Constructors are over before there are threads, unless they start some; threads may outlive main. */
-static void doubt_threads(struct finder *f)
+static void distrust_threads(struct finder *f)
 {
     bool starts = false;
     for (size_t t = 0; t < f->symex.threads.n; t++)
@@ -322,7 +316,7 @@ static void doubt_threads(struct finder *f)
         f->symex.threads.at[t].sequential &= f->symex.threads.at[t].kind == DH_ROOT_CONSTRUCTOR && !starts;
 }
 
-static bool read_shapes(struct finder *f)
+static bool compute_points_to(struct finder *f)
 {
     enum { PASSES_MAX = 24 };
     dh_points_to_run(&f->points_to);
@@ -340,7 +334,7 @@ static bool detaches(const struct finder *f)
     return some;
 }
 
-/* Uses of locks as data, by object. */
+/* Plain accesses of lock objects. */
 struct lock_uses {
     DH_VEC(uint32_t) events; /* by node */
 };
@@ -362,17 +356,17 @@ static void find_lock_uses(const struct finder *f, struct lock_uses *u)
         qsort(u->events.at, u->events.n, sizeof *u->events.at, by_node);
 }
 
-/* A lock that is made anew orders nothing that went before: only what no thread uses meanwhile is one lock for ever.
+/* A lock that is initialised again orders nothing before that: it counts only if no thread can use it meanwhile.
  * `first` to `end` are the uses of one object. */
-static bool is_remade(struct finder *f, const struct lock_uses *u, size_t first, size_t end)
+static bool is_reinitialised(struct finder *f, const struct lock_uses *u, size_t first, size_t end)
 {
     const uint64_t before = proofs() & ~(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
     for (size_t n = first; n < end; n++) {
-        const struct dh_symex_event *made = &f->symex.events.at[u->events.at[n]];
-        for (size_t k = first; made->kind == DH_SYMEX_WRITE && k < end; k++) {
+        const struct dh_symex_event *reinit = &f->symex.events.at[u->events.at[n]];
+        for (size_t k = first; reinit->kind == DH_SYMEX_WRITE && k < end; k++) {
             if (k == n)
                 continue;
-            enum dh_argument g = dh_conflicts_argue(&f->symex, made, &f->symex.events.at[u->events.at[k]], false);
+            enum dh_argument g = dh_conflicts_argue(&f->symex, reinit, &f->symex.events.at[u->events.at[k]], false);
             if (g == DH_ARGUMENT_COUNT || !(before >> g & 1))
                 return true;
         }
@@ -380,7 +374,7 @@ static bool is_remade(struct finder *f, const struct lock_uses *u, size_t first,
     return false;
 }
 
-static void doubt_locks(struct finder *f)
+static void distrust_locks(struct finder *f)
 {
     struct lock_uses u = {{0}};
     find_lock_uses(f, &u);
@@ -388,13 +382,13 @@ static void doubt_locks(struct finder *f)
         uint32_t node = f->symex.events.at[u.events.at[first]].node;
         for (end = first; end < u.events.n && f->symex.events.at[u.events.at[end]].node == node;)
             end++;
-        if (is_remade(f, &u, first, end))
+        if (is_reinitialised(f, &u, first, end))
             f->points_to.graph.nodes.at[node].flags |= DH_NODE_LOCK_REINIT;
     }
     dh_vec_release(&u.events);
 }
 
-/* A handle that is kept where another one may be: a join may be of either thread. */
+/* Two handles in one variable: a join may be of either thread. */
 static bool mixes_handles(struct finder *f)
 {
     DH_VEC(uint32_t) nodes = {0};
@@ -413,7 +407,7 @@ static bool mixes_handles(struct finder *f)
     return mixed;
 }
 
-static void reach_some(struct finder *f, bool main)
+static void reach_threads(struct finder *f, bool main)
 {
     memset(f->reached, 0, f->p->functions.n);
     for (size_t t = 0; t < f->symex.threads.n; t++)
@@ -424,7 +418,7 @@ static void reach_some(struct finder *f, bool main)
 /* Main that leaves by pthread_exit ends before the process. */
 static bool main_ends(struct finder *f)
 {
-    reach_some(f, true);
+    reach_threads(f, true);
     for (uint32_t b = 0; b < f->p->blocks.n; b++)
         for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
             if (f->p->insts.at[f->p->blocks.at[b].inst + n].op == DH_I_EXIT_THREAD &&
@@ -433,21 +427,21 @@ static bool main_ends(struct finder *f)
     return false;
 }
 
-static void find_late(struct finder *f)
+static void find_hazards(struct finder *f)
 {
     if (main_ends(f))
         memset(f->reached, 1, f->p->functions.n);
     else
-        reach_some(f, false);
-    f->late = dh_use_after_free_find(&f->symex, f->reached);
+        reach_threads(f, false);
+    f->hazards = dh_use_after_free_find(&f->symex, f->reached);
     memset(f->reached, 0, f->p->functions.n);
 }
 
 /* Pointers that came through a pipe or from a thread's end: their user may race with the thread they come from. */
-static bool knows_objects(struct finder *f)
+static bool knows_pointers(struct finder *f)
 {
     for (uint32_t n = 0; n < f->p->insts.n; n++) {
-        uint32_t function = f->late[n] & DH_HAZARD_UNKNOWN_POINTER && is_plain(&f->p->insts.at[n])
+        uint32_t function = f->hazards[n] & DH_HAZARD_UNKNOWN_POINTER && is_plain(&f->p->insts.at[n])
                                 ? dh_inst_function(f->p, dh_program_block_of(f->p, n))
                                 : DH_NONE;
         if (function != DH_NONE && f->reached[function])
@@ -456,13 +450,13 @@ static bool knows_objects(struct finder *f)
     return true;
 }
 
-static void judge(struct finder *f)
+static void prove_accesses(struct finder *f)
 {
-    find_late(f);
+    find_hazards(f);
     dh_conflicts_init(&f->conflicts, &f->symex);
-    doubt_threads(f);
-    f->conflicts.trusted = proofs() | (f->q->also & ~DH_SAFE_TRUSTS_COPIES);
-    doubt_locks(f);
+    distrust_threads(f);
+    f->conflicts.trusted = proofs() | (f->q->also & ~DH_PROOF_TRUSTS_CLONES);
+    distrust_locks(f);
     if (mixes_handles(f) || detaches(f))
         f->conflicts.trusted &= ~ARGUMENT(JOIN);
     f->conflicts.strict = true;
@@ -477,28 +471,28 @@ static void judge(struct finder *f)
     for (uint32_t n = 0; n < f->p->functions.n; n++)
         mark_function(f, n, f->reached[n] && !f->open[n]);
     mark_events(f);
-    uint8_t *busy = dh_xcalloc(f->p->functions.n, 1);
-    mark_units(f, busy);
-    if (knows_objects(f)) {
-        conclude(f);
-        conclude_scopes(f, busy);
-        if (f->q->special)
-            choose_copies(f);
+    uint8_t *interleaved = dh_xcalloc(f->p->functions.n, 1);
+    mark_interleaved(f, interleaved);
+    if (knows_pointers(f)) {
+        conclude_sites(f);
+        conclude_scopes(f, interleaved);
+        if (f->q->clones)
+            choose_clones(f);
     }
-    free(busy);
+    free(interleaved);
     dh_conflicts_release(&f->conflicts);
 }
 
-static void walk(struct finder *f)
+static void execute_symbolically(struct finder *f)
 {
     dh_symex_init(&f->symex, &f->points_to);
     f->symex.strict = true;
-    f->symex.keep_contexts = f->q->special;
+    f->symex.keep_contexts = f->q->clones;
     dh_symex_run(&f->symex);
     if (f->symex.incomplete)
         give_up(f, "%s", "the budget of the analysis was used up");
     else
-        judge(f);
+        prove_accesses(f);
     dh_symex_release(&f->symex);
 }
 
@@ -514,7 +508,7 @@ uint64_t dh_argument_bit(const char *name, size_t n)
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
         if (strlen(names[a]) == n && strncmp(names[a], name, n) == 0)
             return 1ull << a;
-    return n == strlen("COPIES") && strncmp("COPIES", name, n) == 0 ? DH_SAFE_TRUSTS_COPIES : 0;
+    return n == strlen("COPIES") && strncmp("COPIES", name, n) == 0 ? DH_PROOF_TRUSTS_CLONES : 0;
 }
 
 void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const struct dh_race_free_query *q)
@@ -522,18 +516,18 @@ void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const
     size_t rows = (size_t)q->n_sites * (q->n_copies + 1);
     *s = (struct dh_race_free){.of_site = dh_xcalloc(rows, 1), .n_sites = q->n_sites};
     struct finder f = {
-        .safe = s, .q = q, .p = p, .reached = dh_xcalloc(p->functions.n, 1), .marks = dh_xcalloc(rows, 1)};
+        .out = s, .q = q, .p = p, .reached = dh_xcalloc(p->functions.n, 1), .marks = dh_xcalloc(rows, 1)};
     f.elements = q->elements;
-    if (is_closed(&f) && is_followed(&f)) {
+    if (is_closed(&f) && is_modelled(&f)) {
         dh_points_to_init(&f.points_to, p);
-        if (read_shapes(&f))
-            walk(&f);
+        if (compute_points_to(&f))
+            execute_symbolically(&f);
         dh_points_to_release(&f.points_to);
     }
     free(f.reached);
     free(f.open);
     free(f.marks);
-    free(f.late);
+    free(f.hazards);
 }
 
 void dh_race_free_release(struct dh_race_free *s)

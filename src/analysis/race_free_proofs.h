@@ -22,21 +22,21 @@ struct dh_race_free {
     uint8_t *of_site; /* dh_access_proof, by row of the site table; then the same for each copy of a function */
     uint32_t n_sites;
     uint32_t accesses, race, private; /* sites that are plain accesses, and how many of them are safe */
-    uint32_t unit;                    /* of them: CONSISTENT */
+    uint32_t consistent;              /* of them: CONSISTENT */
     char gave_up[120];                /* "" = no */
 };
 
-/* One more "argument" for tests: whatever a clone does is safe in every context. */
-#define DH_SAFE_TRUSTS_COPIES (1ull << 63)
+/* One more "argument", for mutants in tests: whatever a clone accesses is race free in every context. */
+#define DH_PROOF_TRUSTS_CLONES (1ull << 63)
 
 struct dh_race_free_query {
     uint32_t n_sites;
     const uint8_t *elements; /* by site: it accesses an element of an array; NULL: not known */
-    uint64_t also; /* arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must
-            see a wrong one caught */
-    /* Out: clones that may pay, may be NULL; which functions can be cloned; calls with sites from n_sites on can be
+    uint64_t also; /* arguments (bits by dh_argument) trusted besides those that are proofs: mutants, which tests must
+                      catch */
+    /* Out: clones that may pay, may be NULL. In: which functions can be cloned; calls with sites from n_sites on can be
      * redirected. */
-    struct dh_function_clones *special;
+    struct dh_function_clones *clones;
     const uint8_t *copyable;
     /* The program has clones already: by function the number of the clone, 0 = an original. NULL: it has none. */
     const uint32_t *copies;
@@ -45,9 +45,6 @@ struct dh_race_free_query {
 
 /* `p`: read strictly (ir/model_reader.h). */
 void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const struct dh_race_free_query *q);
-/* Functions of the C++ library that programs have copies of; libraries may call these on objects of the program,
- * so they stay instrumented, but they do nothing else. */
-bool dh_is_cxx_library_copy(const char *name);
 /* The bit of an argument by its name in arguments.def, or of "COPIES"; 0: there is none. */
 uint64_t dh_argument_bit(const char *name, size_t n);
 void dh_race_free_release(struct dh_race_free *s);

@@ -68,7 +68,7 @@ static void add_end(struct draft *d, uint32_t site, uint8_t allow)
     dh_vec_push(&d->ends, ((struct end){site, allow}));
 }
 
-static void add(struct writer *w, const struct dh_violation *v)
+static void add_section(struct writer *w, const struct dh_violation *v)
 {
     const struct dh_site_table *t = w->symex->sites;
     const struct dh_site *first = usable(w, v->first), *second = usable(w, v->second);
@@ -146,9 +146,9 @@ unsigned dh_section_candidates_print(struct dh_str *out, const struct dh_symex *
 {
     struct writer w = {.symex = symex};
     for (size_t i = 0; i < c->found.n; i++)
-        add(&w, &c->found.at[i]);
+        add_section(&w, &c->found.at[i]);
     for (size_t i = 0; i < c->neighbours.n; i++)
-        add(&w, &c->neighbours.at[i]);
+        add_section(&w, &c->neighbours.at[i]);
     for (size_t i = 0; i < w.drafts.n; i++)
         print(&w, i, out);
     unsigned n = (unsigned)w.drafts.n;

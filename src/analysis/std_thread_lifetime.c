@@ -1,7 +1,6 @@
 #include "analysis/std_thread_lifetime.h"
 
 #include "base/alloc.h"
-#include "base/str.h"
 #include "model/library_names.h"
 
 #include <stdlib.h>
@@ -18,50 +17,6 @@ struct finder {
     DH_VEC(uint32_t) uses, ends; /* calls that may start threads through it, and that destroy it */
 };
 
-/* ---- names ---- */
-
-enum role { ROLE_NONE, ROLE_LOOKS, ROLE_STARTS, ROLE_ENDS };
-
-/* Functions that move no thread out of its object. */
-static enum role role_of(const char *name)
-{
-    static const struct {
-        const char *prefix;
-        enum role role;
-    } rows[] = {
-        {"_ZNSt6threadC1I", ROLE_STARTS},
-        {"_ZNSt6threadC2I", ROLE_STARTS},
-        {"_ZNSt6threadC1Ev", ROLE_LOOKS},
-        {"_ZNSt6threadC2Ev", ROLE_LOOKS},
-        {"_ZNSt6threadD1Ev", ROLE_ENDS},
-        {"_ZNSt6threadD2Ev", ROLE_ENDS},
-        {"_ZNSt6thread4joinEv", ROLE_LOOKS},
-        {"_ZNKSt6thread8joinableEv", ROLE_LOOKS},
-        {"_ZNKSt6thread6get_idEv", ROLE_LOOKS},
-        {"_ZNSt6vectorISt6threadSaIS0_EEC1Ev", ROLE_LOOKS},
-        {"_ZNSt6vectorISt6threadSaIS0_EEC2Ev", ROLE_LOOKS},
-        {"_ZNSt6vectorISt6threadSaIS0_EED1Ev", ROLE_ENDS},
-        {"_ZNSt6vectorISt6threadSaIS0_EED2Ev", ROLE_ENDS},
-        {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backIJS0_E", ROLE_NONE}, /* moves from another object */
-        {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backI", ROLE_STARTS},
-        {"_ZNSt6vectorISt6threadSaIS0_EE5beginEv", ROLE_LOOKS},
-        {"_ZNSt6vectorISt6threadSaIS0_EE3endEv", ROLE_LOOKS},
-        {"_ZNSt6vectorISt6threadSaIS0_EE7reserveEm", ROLE_LOOKS},
-        {"_ZNSt6vectorISt6threadSaIS0_EEixEm", ROLE_LOOKS},
-        {"_ZNKSt6vectorISt6threadSaIS0_EE4sizeEv", ROLE_LOOKS},
-        {"_ZNKSt6vectorISt6threadSaIS0_EE5emptyEv", ROLE_LOOKS},
-        {"_ZN9__gnu_cxxneIPSt6thread", ROLE_LOOKS},
-        {"_ZN9__gnu_cxxeqIPSt6thread", ROLE_LOOKS},
-        {"_ZNK9__gnu_cxx17__normal_iteratorIPSt6threadSt6vectorIS1_SaIS1_EEEdeEv", ROLE_LOOKS},
-        {"_ZNK9__gnu_cxx17__normal_iteratorIPSt6threadSt6vectorIS1_SaIS1_EEEptEv", ROLE_LOOKS},
-        {"_ZN9__gnu_cxx17__normal_iteratorIPSt6threadSt6vectorIS1_SaIS1_EEEppEv", ROLE_LOOKS},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (dh_starts_with(name, rows[i].prefix))
-            return rows[i].role;
-    return ROLE_NONE;
-}
-
 static const char *name_of(const struct finder *f, uint32_t function)
 {
     return dh_program_string(f->p, f->p->functions.at[function].name);
@@ -77,7 +32,8 @@ static uint32_t callee_of(const struct finder *f, const struct dh_inst *i)
 static bool leaves_threads(const struct finder *f, const struct dh_inst *i)
 {
     uint32_t callee = callee_of(f, i);
-    return callee == DH_NONE || !strstr(name_of(f, callee), "St6thread") || role_of(name_of(f, callee)) != ROLE_NONE;
+    return callee == DH_NONE || !strstr(name_of(f, callee), "St6thread") ||
+           dh_library_thread_role(name_of(f, callee)) != DH_THREAD_NONE;
 }
 
 static bool keeps_threads(const struct finder *f)
@@ -117,15 +73,17 @@ static bool note_use(struct finder *f, uint32_t inst)
     uint32_t callee = callee_of(f, i);
     if (callee == DH_NONE)
         return is_joining(f, i);
-    enum role role = i->n_operands > 1 && dh_operand(f->p, i, 1) == f->object ? role_of(name_of(f, callee)) : ROLE_NONE;
+    enum dh_thread_role role = i->n_operands > 1 && dh_operand(f->p, i, 1) == f->object
+                                   ? dh_library_thread_role(name_of(f, callee))
+                                   : DH_THREAD_NONE;
     for (uint32_t n = 2; n < i->n_operands; n++)
         if (dh_operand(f->p, i, n) == f->object)
             return false;
-    if (role == ROLE_STARTS)
+    if (role == DH_THREAD_STARTS)
         dh_vec_push(&f->uses, inst);
-    if (role == ROLE_ENDS)
+    if (role == DH_THREAD_DESTROYS)
         dh_vec_push(&f->ends, inst);
-    return role != ROLE_NONE;
+    return role != DH_THREAD_NONE;
 }
 
 static bool read_uses(struct finder *f)
@@ -256,7 +214,7 @@ static void look_at(struct finder *f, uint32_t function)
 static bool has_thread_objects(const struct dh_program *p)
 {
     for (uint32_t n = 0; n < p->functions.n; n++)
-        if (role_of(dh_program_string(p, p->functions.at[n].name)) == ROLE_STARTS)
+        if (dh_library_thread_role(dh_program_string(p, p->functions.at[n].name)) == DH_THREAD_STARTS)
             return true;
     return false;
 }

@@ -118,6 +118,22 @@ bool dh_symex_is_unique(const struct dh_symex *w, uint32_t node)
     return globals + (others ? w->allocations[node] : 0) == 1 && (!others || w->allocations[node]);
 }
 
+static const struct dh_symex_event *events_to_sort;
+static int compare_places(const void *a, const void *b)
+{
+    const struct dh_symex_event *x = &events_to_sort[*(const uint32_t *)a], *y = &events_to_sort[*(const uint32_t *)b];
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+void dh_symex_sort_by_place(const struct dh_symex *w, uint32_t *events, size_t n)
+{
+    events_to_sort = w->events.at;
+    if (n)
+        qsort(events, n, sizeof *events, compare_places);
+}
+
 /* ---- threads ---- */
 
 static void add_thread(struct dh_symex *w, struct dh_abstract_thread t)

@@ -210,5 +210,7 @@ void dh_symex_run(struct dh_symex *w);
 void dh_symex_release(struct dh_symex *w);
 /* At most one runtime object: a global, or something allocated once. */
 bool dh_symex_is_unique(const struct dh_symex *w, uint32_t node);
+/* Numbers of events, sorted by object and offset. */
+void dh_symex_sort_by_place(const struct dh_symex *w, uint32_t *events, size_t n);
 
 #endif

@@ -85,7 +85,7 @@ static bool merge_fresh(struct dh_state *into, const struct dh_state *from)
 
 static bool merge_elements(struct dh_state *into, const struct dh_state *from)
 {
-    unsigned handed = into->n_passed, rejoined = into->n_element_joined;
+    unsigned passed = into->n_passed, rejoined = into->n_element_joined;
     bool all = into->passed_any;
     for (unsigned n = 0; n < from->n_passed; n++)
         dh_state_pass_element(into, from->passed[n]);
@@ -102,7 +102,7 @@ static bool merge_elements(struct dh_state *into, const struct dh_state *from)
     }
     fewer |= from->passed_by_call && !into->passed_by_call;
     into->passed_by_call |= from->passed_by_call;
-    return fewer || handed != into->n_passed || rejoined != into->n_element_joined || all != into->passed_any;
+    return fewer || passed != into->n_passed || rejoined != into->n_element_joined || all != into->passed_any;
 }
 
 void dh_state_merge(struct dh_state *into, const struct dh_state *from, bool *moved)

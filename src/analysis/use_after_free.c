@@ -23,7 +23,7 @@ struct search {
     bool moved, judging;
 };
 
-static void add(struct search *s, classes *to, classes more)
+static void add_classes(struct search *s, classes *to, classes more)
 {
     s->moved |= more & ~*to;
     *to |= more;
@@ -65,6 +65,7 @@ static void classify(struct search *s, const uint8_t *ending)
         for (unsigned k = 0; k < node->n_edges; k++)
             s->of_node[dh_heap_graph_find(g, node->edges[k].to).node] |= LOADED;
         if (node->flags & DH_NODE_FREED)
+            /* What is suspected depends on it: not base/hash.h, which may change. */
             s->of_node[n] |= (classes)1 << (n * 0x9e3779b9u >> 8) % CLASSES;
         if (node->flags & DH_NODE_GLOBAL && !confined[n] && ends_with_thread(s, node, ending))
             s->of_node[n] |= ENDED;
@@ -165,7 +166,7 @@ static void enter(struct search *s, uint32_t inst, classes gone, classes *left)
 {
     const struct dh_call_graph *c = &s->w->points_to->calls;
     for (uint32_t it = dh_call_graph_first(c, inst), to; dh_call_graph_next(c, inst, &it, &to);) {
-        add(s, &s->entry[to], gone);
+        add_classes(s, &s->entry[to], gone);
         *left |= s->exit[to];
     }
 }
@@ -205,7 +206,7 @@ static classes step(struct search *s, uint32_t function, uint32_t inst, classes 
     case DH_I_CREATE:
     case DH_I_REGISTER:
         enter(s, inst, gone, &left);
-        add(s, &s->by_threads, left);
+        add_classes(s, &s->by_threads, left);
         return gone | s->by_threads;
     case DH_I_JOIN:
         return gone | s->by_threads;
@@ -224,8 +225,8 @@ static void flow(struct search *s, uint32_t function)
             gone |= s->end[dh_predecessors(s->p, block)[k]];
         for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++)
             gone = step(s, function, n, gone);
-        add(s, &s->end[b], gone);
-        add(s, &s->exit[function], gone);
+        add_classes(s, &s->end[b], gone);
+        add_classes(s, &s->exit[function], gone);
     }
 }
 
@@ -235,7 +236,7 @@ static void flow_from_constructors(struct search *s)
     const struct dh_symex *w = s->w;
     for (size_t c = 0; c < w->threads.n; c++)
         for (size_t t = 0; t < w->threads.n && w->threads.at[c].kind == DH_ROOT_CONSTRUCTOR; t++)
-            add(s, &s->entry[w->threads.at[t].function], s->exit[w->threads.at[c].function]);
+            add_classes(s, &s->entry[w->threads.at[t].function], s->exit[w->threads.at[c].function]);
 }
 
 static void flow_all(struct search *s)

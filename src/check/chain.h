@@ -10,8 +10,7 @@
 
 struct dh_check;
 struct dh_check_host {
-    void (*scan)(const struct dh_check *c); /* static analysis, in the child: stores its suspicions */
-    dh_stage_progress *progress;            /* NULL: there is no terminal */
+    dh_stage_progress *progress; /* NULL: there is no terminal */
     /* A stage is over; `said` is its result in words. */
     void (*ended)(const char *stage, uint64_t took_ns, const char *said);
     /* All is over before the budget is. */

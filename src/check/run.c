@@ -1,8 +1,10 @@
 /* Stages of check that find: static analysis, and runs with every detector. */
 #include "check/chain.h"
+#include "check/scan_program.h"
 #include "driver/derive.h"
 #include "driver/library_variants.h"
 #include "host/activity.h"
+#include "host/deadline.h"
 #include "host/file.h"
 #include "host/notice.h"
 #include "host/process.h"
@@ -11,9 +13,11 @@
 #include "launch/open_subject.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* ---- streams of a stage without output ---- */
@@ -47,15 +51,38 @@ static void keep_words(const char *line)
     dh_stage_say(shown_in, "%s", dh_starts_with(line, "scan: ") ? line + strlen("scan: ") : line);
 }
 
-void dh_check_scan(void *arg, struct dh_stage_state *t)
+static bool store_suspicions(void *arg, struct dh_scan_results *r, struct dh_err *err)
 {
     const struct dh_check *c = arg;
-    be_quiet(c);
+    bool ok = dh_scan_results_store(r, c->db, err);
+    if (ok)
+        dh_scan_notice_left(r->scan);
+    return ok;
+}
+
+static bool scan_in_child(void *arg, struct dh_err *err)
+{
+    const struct dh_check *c = arg;
+    struct dh_suppressions suppressions = {0};
+    struct dh_scan_request q = {
+        .path = c->program, .suppressions = &suppressions, .options.until_ns = dh_now_ns() + c->scan_ns};
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* killing the stage ends the analysis, too */
+    bool ok = (!c->suppressions || dh_suppressions_read(&suppressions, c->suppressions, err)) &&
+              dh_scan_program(&q, store_suspicions, arg, err);
+    dh_suppressions_release(&suppressions);
+    return ok;
+}
+
+void dh_check_scan(void *arg, struct dh_stage_state *t)
+{
+    struct dh_err err = {0};
+    be_quiet(arg);
     shown_in = t;
     dh_activity_show_by(show_pass);
     dh_notices_print_by(keep_words);
     dh_activity_say("beginning");
-    c->host->scan(c);
+    if (!dh_child_run("the analysis", scan_in_child, arg, &err))
+        dh_notice_err(&err);
 }
 
 /* ---- runs ---- */

@@ -6,6 +6,7 @@
 #include "driver/site_selection.h"
 #include "event/output_digest.h"
 #include "event/stale.h"
+#include "host/library_path.h"
 #include "host/resources.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static char *selection_of(const struct dh_free *f, const struct dh_subject *s)
 /* The engine's variants of libraries come first on the path that our children get; here it is as the user has it. */
 static bool derive_libraries(struct variant *v, const struct dh_subject *s, struct dh_err *err)
 {
-    const char *users = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH"), *now = getenv("LD_LIBRARY_PATH");
+    const char *users = getenv(DH_USERS_LIBRARY_PATH), *now = getenv("LD_LIBRARY_PATH");
     char *ours = users && now ? dh_strdup(now) : NULL;
     if (ours)
         setenv("LD_LIBRARY_PATH", users, 1);
@@ -164,21 +165,6 @@ static bool make_region(struct running *r, struct dh_err *err)
 
 /* ---- in the child ---- */
 
-static void set_path(const struct running *r)
-{
-    const char *users = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH"), *now = getenv("LD_LIBRARY_PATH");
-    const char *old = users ? users : now ? now : "";
-    unsetenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
-    if (r->v->libraries) {
-        char *path = *old ? dh_format("%s:%s", r->v->libraries, old) : dh_strdup(r->v->libraries);
-        setenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH", old, 1);
-        setenv("LD_LIBRARY_PATH", path, 1);
-    } else if (*old)
-        setenv("LD_LIBRARY_PATH", old, 1);
-    else
-        unsetenv("LD_LIBRARY_PATH");
-}
-
 static void set_environment(const struct running *r, pid_t tool)
 {
     if (r->f->heuristic)
@@ -190,7 +176,9 @@ static void set_environment(const struct running *r, pid_t tool)
         unsetenv("DEADHEAT_PROGRAM");
     else
         setenv("DEADHEAT_PROGRAM", r->s->program, 1);
-    set_path(r);
+    dh_library_path_restore();
+    if (r->v->libraries)
+        dh_library_path_prepend(r->v->libraries);
     for (char **e = r->s->start.environment; e && *e; e++)
         putenv(*e);
 }

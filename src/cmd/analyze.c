@@ -108,7 +108,7 @@ static void release_job(struct job *j)
     release_results(&j->results);
 }
 
-static bool begin(struct job *j, struct dh_err *err)
+static bool begin_job(struct job *j, struct dh_err *err)
 {
     const char *rules = dh_option_get(j->options, "rules");
     struct dh_finding_sink sink = {.found = take_finding, .arg = &j->results};
@@ -182,7 +182,7 @@ static int analyze(const struct dh_parsed *p, const char *path)
     struct job j = {.options = p, .path = path};
     int code = DH_EXIT_USAGE;
     j.results.format = dh_report_format_find(dh_option_get(p, "format"));
-    if (begin(&j, &err)) {
+    if (begin_job(&j, &err)) {
         bool whole = feed(&j, &err);
         code = report(&j);
         code = whole ? code : DH_EXIT_USAGE;

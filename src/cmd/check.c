@@ -194,19 +194,6 @@ static int report(struct task *t)
 
 /* ---- stages ---- */
 
-static void scan(const struct dh_check *c)
-{
-    struct dh_argv words = {0};
-    dh_argv_add(&words, "scan");
-    dh_argv_addf(&words, "--db=%s", c->db);
-    dh_argv_addf(&words, "--budget=%llums", (unsigned long long)(c->scan_ns / 1000000u));
-    if (c->suppressions)
-        dh_argv_addf(&words, "--suppressions=%s", c->suppressions);
-    dh_argv_add(&words, c->program);
-    dh_command_scan.run(&dh_command_scan, words.n, words.at);
-    dh_argv_release(&words);
-}
-
 static void print_progress(const char *stage, uint64_t left_ns, const char *now)
 {
     char line[DH_STAGE_WORDS + 64] = "";
@@ -276,7 +263,7 @@ static int check_program(struct task *t)
     c->state = dh_stage_state_new(&err);
     if (!c->state)
         return dh_fail(&err, DH_EXIT_FAILURE);
-    struct dh_check_host host = {scan, isatty(STDERR_FILENO) ? print_progress : NULL, print_stage, print_over_early};
+    struct dh_check_host host = {isatty(STDERR_FILENO) ? print_progress : NULL, print_stage, print_over_early};
     c->host = &host;
     dh_stage_watch_signals();
     static const int codes[] = {

@@ -289,16 +289,16 @@ static size_t count_suspicions(const struct dh_found *found, row_vec *rows, stru
     for (size_t i = 0; i < found->at.n; i++) {
         const char *who = found->at.at[i]->detector;
         size_t n = 0;
-        bool told = false;
+        bool reported = false;
         if (!counts(found->at.at[i], rows))
             continue;
         for (size_t k = 0; k < found->at.n; k++)
             if (strcmp(found->at.at[k]->detector, who) == 0 && counts(found->at.at[k], rows)) {
-                told |= k < i;
+                reported |= k < i;
                 n++;
             }
         all++;
-        if (!told)
+        if (!reported)
             dh_str_addf(by, "%s%zu by %s", by->n ? ", " : "", n, who);
     }
     return all;

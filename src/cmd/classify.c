@@ -267,17 +267,9 @@ static int classify_with(const struct dh_parsed *parsed)
     return code;
 }
 
-static int classify_operands(const struct dh_parsed *parsed)
-{
-    char **argv;
-    if (dh_operands(parsed, &argv) && dh_is_script(argv[0]))
-        return dh_command_on_subjects(parsed, &dh_command_classify);
-    return classify_with(parsed);
-}
-
 static int run_classify(const struct dh_command *self, int argc, char **argv)
 {
-    return dh_command_on_options(self, argc, argv, classify_operands);
+    return dh_command_on_program(self, argc, argv, classify_with);
 }
 
 static const struct dh_option options[] = {

@@ -17,14 +17,14 @@ static unsigned terminal_width(void)
 
 void dh_classify_progress(const char *variable, const char *what, uint64_t left_ns)
 {
-    static bool told;
+    static bool reported;
     if (variable && isatty(STDERR_FILENO)) {
         fprintf(stderr, "\r\033[Kclassify: %s, %s, %.1f s left for it", variable, what, (double)left_ns / 1e9);
         fflush(stderr);
-        told = true;
-    } else if (told) {
+        reported = true;
+    } else if (reported) {
         fputs("\r\033[K", stderr);
-        told = false;
+        reported = false;
     }
 }
 

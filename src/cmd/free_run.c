@@ -16,7 +16,7 @@ struct asked {
     bool all, tears, empty;
 };
 
-struct told {
+struct reporting {
     const struct dh_baseline *baseline;
     struct dh_subject *s;
 };
@@ -44,7 +44,7 @@ static json_t *read_json(struct dh_subject *s, const struct dh_engine_stale_read
 static bool print_run(void *arg, const struct dh_free_run *r)
 {
     static const char *const ends[] = {"exited", "killed", "hung", "declined"};
-    const struct told *t = arg;
+    const struct reporting *t = arg;
     json_t *j = json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "end", ends[r->end],
                           "status", r->wait_status, "time_ns", (json_int_t)r->time_ns, "cpu_ns", (json_int_t)r->cpu_ns,
                           "operations", (json_int_t)r->operations, "loads", (json_int_t)r->loads, "passed",
@@ -126,7 +126,7 @@ static bool run(const struct asked *a, struct dh_subject *s, const struct dh_rac
                 struct dh_err *err)
 {
     struct dh_baseline b = {0};
-    struct told t = {.s = s, .baseline = a->baseline ? &b : NULL};
+    struct reporting t = {.s = s, .baseline = a->baseline ? &b : NULL};
     struct dh_free f = {.heuristic = a->empty ? NULL : a->heuristic,
                         .marks = marks,
                         .elements = first->elements.at,

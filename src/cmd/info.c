@@ -88,7 +88,7 @@ static bool show_safe(const struct dh_container *c, struct dh_err *err)
         printf("%-22s nothing: %s\n", "proven safe", f.gave_up);
     else {
         printf("%-22s %u of %u accesses (%.1f%%), %u private; %u not interleaved\n", "proven safe", f.race, f.accesses,
-               f.accesses ? 100.0 * f.race / f.accesses : 0, f.private, f.unit);
+               f.accesses ? 100.0 * f.race / f.accesses : 0, f.private, f.consistent);
         show_copies(&f.copies);
     }
     dh_bytes_release(&b);

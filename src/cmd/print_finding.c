@@ -21,9 +21,9 @@
 struct answer {
     struct dh_suppressions suppressions;
     struct dh_str out;
-    unsigned told, suppressed, by; /* by: the last suppression that matched */
-    struct dh_log_record before;   /* what was told */
-    uint64_t id;                   /* of the last one */
+    unsigned reported, suppressed, by; /* by: the last suppression that matched */
+    struct dh_log_record before;       /* what was told */
+    uint64_t id;                       /* of the last one */
 };
 
 static void answer_finding(struct answer *a, const struct dh_finding *f)
@@ -34,7 +34,7 @@ static void answer_finding(struct answer *a, const struct dh_finding *f)
         a->suppressed++;
         a->by = s->index;
     } else {
-        a->told++;
+        a->reported++;
         if (!dh_log_has_reported(&a->before, a->id))
             dh_text_finding(&a->out, f);
     }
@@ -136,7 +136,7 @@ int dh_main_print_finding(int argc, char **argv)
         dh_notice("print-finding: standard input: %s", why);
     else if (!add_findings(&reader, &answer) && reader.damaged)
         dh_notice("print-finding: standard input: damaged at byte %zu", reader.first_damaged);
-    else if (answer.suppressed && !answer.told)
+    else if (answer.suppressed && !answer.reported)
         code = suppressed_code(&answer);
     else
         code = quiet || write_out(STDOUT_FILENO, answer.out.at, answer.out.n) ? DH_EXIT_OK : DH_EXIT_FAILURE;

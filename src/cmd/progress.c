@@ -23,12 +23,12 @@ void dh_progress_show(struct dh_progress *p, uint64_t at, uint64_t of)
 {
     fprintf(stderr, "\r%s: %llu%%, %llu million events\033[K", p->what, (unsigned long long)(of ? at * 100 / of : 0),
             (unsigned long long)(p->steps / 1000000));
-    p->told = true;
+    p->shown = true;
 }
 
 void dh_progress_end(struct dh_progress *p)
 {
-    if (p->told)
+    if (p->shown)
         fputs("\r\033[K", stderr);
-    p->told = false;
+    p->shown = false;
 }

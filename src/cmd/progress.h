@@ -7,7 +7,7 @@
 
 struct dh_progress {
     const char *what; /* "analyze" */
-    bool told;
+    bool shown;
     uint64_t steps, next; /* nanoseconds of the next line */
 };
 

@@ -364,15 +364,6 @@ static int prove_subject(struct proving *p)
 
 /* ---- child processes ---- */
 
-static int worse(int a, int b)
-{
-    static const int order[] = {DH_EXIT_FINDINGS, DH_EXIT_FAILURE, DH_EXIT_USAGE};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (a == order[i] || b == order[i])
-            return order[i];
-    return a;
-}
-
 static int prove_child(struct proving *p, const struct dh_child_process *c)
 {
     struct dh_err err = {0};
@@ -398,7 +389,7 @@ static int prove_children(struct proving *p)
     for (size_t i = 0; i < n && dh_now_ns() < until && !dh_interrupted(p); i++) {
         p->options.budget_ns = (until - dh_now_ns()) / (n - i);
         int result = prove_child(p, &p->subject.children.at.at[i]);
-        code = i ? worse(code, result) : result;
+        code = i ? dh_worse_exit(code, result) : result;
         if (p->options.first && result == DH_EXIT_FINDINGS)
             break;
     }
@@ -428,17 +419,9 @@ static int prove_with(const struct dh_parsed *parsed)
     return code;
 }
 
-static int prove_operands(const struct dh_parsed *parsed)
-{
-    char **argv;
-    if (dh_operands(parsed, &argv) && dh_is_script(argv[0]))
-        return dh_command_on_subjects(parsed, &dh_command_prove);
-    return prove_with(parsed);
-}
-
 static int run_prove(const struct dh_command *self, int argc, char **argv)
 {
-    return dh_command_on_options(self, argc, argv, prove_operands);
+    return dh_command_on_program(self, argc, argv, prove_with);
 }
 
 static const struct dh_option options[] = {

@@ -1,11 +1,11 @@
 /* deadheat scan: what may go wrong, found without running the program. */
 #include "analysis/section_candidates.h"
 #include "base/str.h"
+#include "check/scan_program.h"
 #include "cmd/command.h"
 #include "cmd/scan_print.h"
 #include "driver/whole_program.h"
 #include "finding/store.h"
-#include "host/activity.h"
 #include "host/deadline.h"
 #include "host/file.h"
 #include "host/process.h"
@@ -30,21 +30,6 @@ struct scan {
         bool found;
     } *shared;
 };
-
-static bool read_models(struct dh_library_models *m, const char *path, struct dh_err *err)
-{
-    struct dh_bytes b;
-    dh_library_models_init(m);
-    if (!path)
-        return true;
-    if (!dh_file_read(path, &b, err))
-        return false;
-    char *text = dh_format("%.*s", (int)b.n, (const char *)b.at);
-    bool ok = dh_library_models_read(m, path, text, err);
-    free(text);
-    dh_bytes_release(&b);
-    return ok;
-}
 
 static void dump_model(const struct dh_program *p)
 {
@@ -89,19 +74,10 @@ static bool print_results(struct scan *s, struct dh_scan_results *r)
     return r->findings.n;
 }
 
-/* What it had no time for is no suspicion, and not said to be right. */
-static void say_left(const struct dh_scan *scan)
-{
-    struct dh_str left = {0};
-    dh_scan_print_left(scan, &left);
-    if (left.n)
-        dh_notice("scan: %s", left.at);
-    dh_str_release(&left);
-}
-
 /* What was found is written, stored, printed. */
-static bool use_results(struct scan *s, struct dh_scan_results *r, struct dh_err *err)
+static bool use_results(void *arg, struct dh_scan_results *r, struct dh_err *err)
 {
+    struct scan *s = arg;
     const char *sections = dh_option_get(s->options, "sections"), *db = dh_option_get(s->options, "db");
     unsigned n = 0;
     if (sections && !write_sections(s, r->scan, &n, err))
@@ -109,69 +85,45 @@ static bool use_results(struct scan *s, struct dh_scan_results *r, struct dh_err
     if (!dh_option_get(s->options, "explain") && !is(s, "db", "none") && !dh_scan_results_store(r, db, err))
         return false;
     s->shared->found = print_results(s, r);
-    say_left(r->scan);
+    dh_scan_notice_left(r->scan);
     if (sections && !is(s, "format", "json"))
         printf("%u section%s in %s\n", n, n == 1 ? "" : "s", sections);
     return true;
 }
 
-static void show_pass(const char *pass)
+static bool dump(const struct scan *s, struct dh_err *err)
 {
-    dh_activity_say("%s", pass);
-}
-
-/* A part of the time is for storing and printing. */
-static uint64_t time_to_analyse(const struct scan *s)
-{
-    uint64_t now = dh_now_ns();
-    return !s->until_ns ? 0 : s->until_ns > now ? now + (s->until_ns - now) / 6 * 5 : 1;
-}
-
-static bool scan_whole(struct scan *s, struct dh_whole_program *w, struct dh_err *err)
-{
-    struct dh_scan_options options = {.cache = read_cache(s),
-                                      .sequential = is(s, "order", "sc"),
-                                      .wide = is(s, "exposed-reads", "no"),
-                                      .neighbours = dh_option_get(s->options, "sections"),
-                                      .until_ns = time_to_analyse(s),
-                                      .entered = show_pass};
-    struct dh_scan scan;
-    dh_scan_run(&scan, &w->program, &w->sites, &options);
-    struct dh_scan_results r = {.scan = &scan,
-                                .subject = {.symex = &scan.symex, .program = s->path},
-                                .suppressions = &s->suppressions,
-                                .all = dh_option_given(s->options, "all") || dh_option_get(s->options, "explain")};
-    dh_id_text(&w->id, r.subject.build);
-    dh_scan_results_gather(&r);
-    bool ok = use_results(s, &r, err);
-    dh_scan_results_release(&r);
-    dh_scan_release(&scan);
+    struct dh_library_models models;
+    struct dh_whole_program w = {0};
+    bool ok = dh_scan_read_models(&models, dh_option_get(s->options, "models"), err) &&
+              dh_whole_program_read(&w, s->path, &models, dh_option_given(s->options, "library"), err);
+    if (ok)
+        dump_model(&w.program);
+    dh_whole_program_release(&w);
+    dh_library_models_release(&models);
     return ok;
-}
-
-static bool use_whole(struct scan *s, struct dh_whole_program *w, struct dh_err *err)
-{
-    if (!dh_option_get(s->options, "dump"))
-        return scan_whole(s, w, err);
-    dump_model(&w->program);
-    return true;
 }
 
 static bool scan_in_child(void *arg, struct dh_err *err)
 {
     struct scan *s = arg;
-    struct dh_library_models models;
+    struct dh_scan_request q = {
+        .path = s->path,
+        .models = dh_option_get(s->options, "models"),
+        .suppressions = &s->suppressions,
+        .options = {.cache = read_cache(s),
+                    .sequential = is(s, "order", "sc"),
+                    .wide = is(s, "exposed-reads", "no"),
+                    .neighbours = dh_option_get(s->options, "sections"),
+                    .until_ns = s->until_ns},
+        .library = dh_option_given(s->options, "library"),
+        .all = dh_option_given(s->options, "all") || dh_option_get(s->options, "explain"),
+    };
     /* Killing the command ends the analysis, too. */
     if (getpid() != s->parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct dh_whole_program w = {0};
-    dh_activity_say("reading the program");
-    bool ok = read_models(&models, dh_option_get(s->options, "models"), err) &&
-              dh_whole_program_read(&w, s->path, &models, dh_option_given(s->options, "library"), err) &&
-              use_whole(s, &w, err);
+    bool ok = dh_option_get(s->options, "dump") ? dump(s, err) : dh_scan_program(&q, use_results, s, err);
     fflush(stdout);
-    dh_whole_program_release(&w);
-    dh_library_models_release(&models);
     return ok;
 }
 

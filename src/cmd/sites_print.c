@@ -231,5 +231,5 @@ void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct 
         fprintf(out, "nothing is proven: %s\n", facts->gave_up);
     else
         fprintf(out, "%u of %u accesses are proven safe, %u private; %u cannot be interleaved\n", facts->race,
-                facts->accesses, facts->private, facts->unit);
+                facts->accesses, facts->private, facts->consistent);
 }

@@ -172,7 +172,7 @@ static void say_subjects(const char *command, const char *script, const struct d
     }
 }
 
-static int worse(int a, int b)
+int dh_worse_exit(int a, int b)
 {
     static const int order[] = {DH_EXIT_FINDINGS, DH_EXIT_FAILURE, DH_EXIT_USAGE};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -197,12 +197,12 @@ static int run_subjects(const struct dh_parsed *p, const struct dh_command *c, c
         if (!r->at.at[i].threads)
             continue;
         int result = dh_subject_run(p, c, &r->at.at[i], now < until ? (until - now) / left : 1, NULL);
-        code = left-- == r->with_threads ? result : worse(code, result);
+        code = left-- == r->with_threads ? result : dh_worse_exit(code, result);
     }
     return code;
 }
 
-int dh_command_on_subjects(const struct dh_parsed *p, const struct dh_command *c)
+static int command_on_subjects(const struct dh_parsed *p, const struct dh_command *c)
 {
     struct dh_err err = {0};
     struct dh_subject_records r;
@@ -218,5 +218,19 @@ int dh_command_on_subjects(const struct dh_parsed *p, const struct dh_command *c
     dh_subject_records_release(&r);
     dh_remove_tree(folder);
     free(folder);
+    return code;
+}
+
+int dh_command_on_program(const struct dh_command *c, int argc, char **argv, int (*fn)(const struct dh_parsed *p))
+{
+    bool done;
+    char **operands;
+    struct dh_parsed *p = dh_options_parse(c, argc, argv, &done);
+    if (!p)
+        return DH_EXIT_USAGE;
+    int code = done                                                     ? DH_EXIT_OK
+               : dh_operands(p, &operands) && dh_is_script(operands[0]) ? command_on_subjects(p, c)
+                                                                        : fn(p);
+    dh_parsed_free(p);
     return code;
 }

@@ -20,9 +20,11 @@ bool dh_subjects_read(const struct dh_parsed *p, const char *folder, struct dh_s
 /* There was none: prints the line and answers the exit code. */
 int dh_no_subjects(const char *command, const char *called);
 
-/* For prove, classify and heal: runs the script once, says what the subjects are, runs the command for those that make
- * threads, which share --budget. Answers the exit code. */
-int dh_command_on_subjects(const struct dh_parsed *p, const struct dh_command *c);
+/* For commands on one program: parses, then calls fn. Of a script it is run once, said what the subjects are, and the
+ * command runs for those that make threads, which share --budget. Answers the exit code. */
+int dh_command_on_program(const struct dh_command *c, int argc, char **argv, int (*fn)(const struct dh_parsed *p));
+/* The exit code of two parts. */
+int dh_worse_exit(int a, int b);
 
 /* Runs the command for a subject: option values of the call but budget, input and db, then those of the subject.
  * `out` gets what it prints, or NULL. Answers its exit code. */

@@ -30,7 +30,7 @@ static bool hear_nothing(void *arg, const struct dh_finding *f)
     return false;
 }
 
-static bool begin(struct job *j, struct dh_err *err)
+static bool begin_job(struct job *j, struct dh_err *err)
 {
     static const struct dh_finding_sink nobody = {.found = hear_nothing};
     const char *rules = dh_option_get(j->options, "rules");
@@ -92,7 +92,7 @@ static int dump(struct job *j)
 {
     struct dh_err err = {0};
     struct dh_str line = {0};
-    bool ok = begin(j, &err) && each(j, "trace dump", print_event, &line, &err);
+    bool ok = begin_job(j, &err) && each(j, "trace dump", print_event, &line, &err);
     dh_str_release(&line);
     if (ok || ferror(stdout))
         return DH_EXIT_OK; /* main reports an output that cannot be written */
@@ -104,7 +104,7 @@ static int dump(struct job *j)
 struct import {
     struct dh_dht *out;
     struct dh_meta places; /* of a text, which has no metadata */
-    size_t told;           /* places that the file has */
+    size_t written;        /* places that the file has */
 };
 
 static void copy_places(struct import *i, struct job *j, uint32_t site)
@@ -126,16 +126,16 @@ static bool add_event(void *arg, struct job *j, const struct dh_event *e)
         copy_places(i, j, e->site);
     meta = meta ? meta : &i->places;
     size_t known = meta->places.n + meta->threads.n + meta->modules.n + meta->contexts.n;
-    if (known != i->told)
+    if (known != i->written)
         dh_dht_meta(i->out, meta);
-    i->told = known;
+    i->written = known;
     return dh_dht_add(i->out, e);
 }
 
 static bool import_to(struct job *j, const char *path, struct dh_err *err)
 {
     struct import i = {0};
-    if (!begin(j, err) || !(i.out = dh_dht_create(path, dh_source_meta(j->source), NULL, err)))
+    if (!begin_job(j, err) || !(i.out = dh_dht_create(path, dh_source_meta(j->source), NULL, err)))
         return false;
     bool ok = each(j, "trace import", add_event, &i, err);
     struct dh_err failed = {0};

@@ -58,7 +58,7 @@ static void collided(struct atomrace *a, const struct dh_event *mine, const stru
     uint64_t from = mine->addr > other->addr ? mine->addr : other->addr;
     uint64_t mine_end = mine->addr + size_of(mine), other_end = other->addr + size_of(other);
     struct dh_suspicion s = {
-        .kind = DH_SUSPECT_RACE,
+        .kind = DH_FINDING_RACE,
         .level = DH_LEVEL_OBSERVED,
         .addr = from,
         .size = (mine_end < other_end ? mine_end : other_end) - from,
@@ -68,7 +68,7 @@ static void collided(struct atomrace *a, const struct dh_event *mine, const stru
     dh_run_report(a->run, &dh_detector_atomrace, &s);
 }
 
-static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
+static void *begin_detector(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o, (void)why;
     struct atomrace *a = DH_NEW(struct atomrace);
@@ -105,7 +105,7 @@ static void release(void *self)
 const struct dh_detector dh_detector_atomrace = {.name = "atomrace",
                                                  .summary = "accesses that really overlapped, as recorded",
                                                  .events = DH_EVENTS_COLLISION,
-                                                 .begin = begin,
+                                                 .begin = begin_detector,
                                                  .event = event,
                                                  .end = end,
                                                  .release = release};

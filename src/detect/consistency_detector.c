@@ -18,7 +18,7 @@ struct consistency {
 
 const struct dh_detector dh_detector_consistency;
 
-static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
+static void *begin_detector(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o;
     struct consistency *c = calloc(1, sizeof *c);
@@ -62,7 +62,7 @@ static void report(struct consistency *c, const struct partial *t, const struct 
                                 .other_writes = writes(&t->other),
                                 .here_writes = writes(&t->here)};
     all[2].ctx = t->here.ctx;
-    struct dh_suspicion s = {.kind = DH_SUSPECT_ATOMICITY,
+    struct dh_suspicion s = {.kind = DH_FINDING_ATOMICITY,
                              .level = suspected ? DH_LEVEL_SUSPECTED : DH_LEVEL_OBSERVED,
                              .addr = t->here.addr,
                              .size = t->here.arg & UINT32_MAX,
@@ -109,7 +109,7 @@ const struct dh_detector dh_detector_consistency = {
     .name = "consistency",
     .summary = "functions of two threads that worked on one object at once, as the run saw it",
     .events = DH_EVENTS_COLLISION,
-    .begin = begin,
+    .begin = begin_detector,
     .event = event,
     .end = end,
     .release = release,

@@ -26,7 +26,7 @@ static void cycle_found(void *arg, const struct dh_lock_request *const *cycle, s
 {
     struct deadlock *d = arg;
     struct dh_suspect suspects[DH_SUSPECTS];
-    struct dh_suspicion s = {.kind = DH_SUSPECT_DEADLOCK,
+    struct dh_suspicion s = {.kind = DH_FINDING_DEADLOCK,
                              .level = DH_LEVEL_SUSPECTED,
                              .suspects = suspects,
                              .n_suspects = n < DH_SUSPECTS ? n : DH_SUSPECTS,
@@ -118,7 +118,7 @@ static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, co
                                           .ctx = h->ctx,
                                           .addr = h->lock,
                                           .note = "took it"};
-    struct dh_suspicion s = {.kind = DH_SUSPECT_LOCK_MISUSE,
+    struct dh_suspicion s = {.kind = DH_FINDING_LOCK_MISUSE,
                              .level = DH_LEVEL_OBSERVED,
                              .addr = suspects[0].addr,
                              .suspects = suspects,
@@ -171,7 +171,7 @@ static void thread_ends(struct deadlock *d, const struct dh_event *e)
 
 /* ---- the detector ---- */
 
-static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
+static void *begin_detector(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     const char *order = o && o->get ? o->get(o->arg, "deadlock-order") : NULL;
     if (order && strcmp(order, "all") && strcmp(order, "threads")) {
@@ -229,7 +229,7 @@ const struct dh_detector dh_detector_deadlock = {
     .summary = "lock orders that can become deadlocks, waits that may not end, misused locks",
     .events = DH_EVENTS_LOCK | DH_EVENTS_CONDITION | DH_EVENTS_WAIT | DH_EVENTS_THREAD | DH_EVENTS_ORDER |
               DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY,
-    .begin = begin,
+    .begin = begin_detector,
     .event = event,
     .end = end,
     .release = release,

@@ -6,25 +6,13 @@
 
 #include "detect/run_state.h"
 #include "event/event.h"
-#include "event/finding_level.h"
+#include "event/finding_log.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct dh_str;
-
-enum dh_suspicion_kind {
-    DH_SUSPECT_RACE,
-    DH_SUSPECT_VIEW,
-    DH_SUSPECT_ATOMICITY,
-    DH_SUSPECT_DEADLOCK,
-    DH_SUSPECT_CRITICAL_WAIT,
-    DH_SUSPECT_INDEFINITE_WAIT,
-    DH_SUSPECT_LOST_WAKEUP,
-    DH_SUSPECT_LOCK_MISUSE,
-    DH_SUSPECT_KIND_COUNT
-};
 
 /* One of the operations that a suspicion is about: an access, a lock request, a wait. */
 struct dh_suspect {
@@ -39,7 +27,7 @@ struct dh_suspect {
 };
 
 struct dh_suspicion {
-    enum dh_suspicion_kind kind;
+    enum dh_finding_kind kind;
     enum dh_finding_level level;
     uint64_t addr, size; /* of the bytes, the lock, the condition */
     uint32_t object;     /* number of the object, where it may have ended by now; 0: the one at the address */

@@ -1,3 +1,4 @@
+/* The list of all detectors on the event stream (detectors.def). */
 #include "detect/detector.h"
 
 #include <string.h>

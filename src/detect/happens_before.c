@@ -1,6 +1,7 @@
 #include "detect/happens_before.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "detect/run_state.h"
 #include "event/happens_before.h"
@@ -139,7 +140,7 @@ static void thread_join(struct dh_happens *h, struct thread *t, const struct dh_
 
 static size_t bucket_of(const struct dh_happens *h, uint64_t addr)
 {
-    return ((addr >> BUCKET_SHIFT) * 0x9e3779b97f4a7c15u) >> 24 & (h->n_buckets - 1);
+    return dh_hash_multiply(addr >> BUCKET_SHIFT) >> 24 & (h->n_buckets - 1);
 }
 
 static void more_buckets(struct dh_happens *h)

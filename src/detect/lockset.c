@@ -117,7 +117,7 @@ static void report_steps(struct lockset *l, const struct dh_suspicion *race, con
         return;
     two[0].note = "one of the steps";
     two[1].note = "can come between";
-    s.kind = DH_SUSPECT_ATOMICITY;
+    s.kind = DH_FINDING_ATOMICITY;
     s.suspects = two;
     s.text = text;
     dh_run_report(l->run, &dh_detector_lockset, &s);
@@ -132,7 +132,7 @@ static void report(struct lockset *l, const struct dh_access_record *then, const
     unsigned both = then->mask & now->mask, first = (unsigned)__builtin_ctz(both), size;
     around(both, first, &size);
     struct dh_suspect two[] = {suspect(l, then, granule, first), suspect(l, now, granule, first)};
-    struct dh_suspicion s = {.kind = DH_SUSPECT_RACE,
+    struct dh_suspicion s = {.kind = DH_FINDING_RACE,
                              .level = DH_LEVEL_SUSPECTED,
                              .addr = granule + first,
                              .size = size,
@@ -482,7 +482,7 @@ static bool choose(const struct dh_detector_options *o, bool *eraser, const char
     return false;
 }
 
-static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
+static void *begin_detector(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     bool eraser;
     if (!choose(o, &eraser, why))
@@ -521,7 +521,7 @@ const struct dh_detector dh_detector_lockset = {
     .summary = "accesses that no lock keeps apart and nothing else orders (--lockset=hybrid|eraser)",
     .events = DH_EVENTS_ACCESS | DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY | DH_EVENTS_LOCK | DH_EVENTS_CONDITION |
               DH_EVENTS_ORDER | DH_EVENTS_THREAD,
-    .begin = begin,
+    .begin = begin_detector,
     .event = event,
     .end = end,
     .release = release,

@@ -567,7 +567,7 @@ static void report(struct methods *m, struct violation *v)
     dh_str_addf(&key, "methods:%s:%s|%s", function, x, y);
     for (size_t i = 0; i < v->n; i++)
         v->suspects[i].locks = &v->locks[i];
-    struct dh_suspicion said = {.kind = DH_SUSPECT_ATOMICITY,
+    struct dh_suspicion said = {.kind = DH_FINDING_ATOMICITY,
                                 .level = DH_LEVEL_SUSPECTED,
                                 .addr = v->at,
                                 .size = v->size,

@@ -254,7 +254,7 @@ static void report(struct objects *s, const struct record *then, const char *tex
         return;
     uint64_t low = then->low > now->low ? then->low : now->low, high = then->high < now->high ? then->high : now->high;
     struct dh_suspect two[] = {suspect(s, then), suspect(s, now)};
-    struct dh_suspicion x = {.kind = DH_SUSPECT_RACE,
+    struct dh_suspicion x = {.kind = DH_FINDING_RACE,
                              .level = DH_LEVEL_SUSPECTED,
                              .addr = low < high ? low : now->low,
                              .size = low < high ? high - low : now->high - now->low,
@@ -580,7 +580,7 @@ static bool may_defer(const struct dh_detector_options *o)
     return choose(o, "lockset", "eraser", "hybrid", &eraser) && !eraser;
 }
 
-static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
+static void *begin_detector(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     bool whole, eraser;
     if (!choose(o, "granularity", "object", "field", &whole)) {
@@ -633,7 +633,7 @@ const struct dh_detector dh_detector_object = {
     .summary = "objects that threads share without a lock in common (--granularity=object|field)",
     .events = DH_EVENTS_ACCESS | DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY | DH_EVENTS_LOCK | DH_EVENTS_CONDITION |
               DH_EVENTS_ORDER | DH_EVENTS_THREAD,
-    .begin = begin,
+    .begin = begin_detector,
     .event = event,
     .end = end,
     .release = release,

@@ -29,7 +29,7 @@ struct dh_online_scc *dh_online_scc_new(void)
     return g;
 }
 
-static uint32_t find(struct dh_online_scc *g, uint32_t v)
+static uint32_t find_component(struct dh_online_scc *g, uint32_t v)
 {
     while (g->at.at[v].parent != v)
         v = g->at.at[v].parent = g->at.at[g->at.at[v].parent].parent;
@@ -47,13 +47,13 @@ uint32_t dh_online_scc_add_vertex(struct dh_online_scc *g)
 
 bool dh_online_scc_same(struct dh_online_scc *g, uint32_t a, uint32_t b)
 {
-    return find(g, a) == find(g, b);
+    return find_component(g, a) == find_component(g, b);
 }
 
 static bool names(struct dh_online_scc *g, const numbers *list, uint32_t v)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (find(g, list->at[i]) == v)
+        if (find_component(g, list->at[i]) == v)
             return true;
     return false;
 }
@@ -72,7 +72,7 @@ static void search_forward(struct dh_online_scc *g, uint32_t from, uint64_t limi
     dh_vec_push(&g->ahead, from);
     for (size_t i = 0; i < g->ahead.n; i++)
         for (size_t k = 0; k < g->at.at[g->ahead.at[i]].out.n; k++) {
-            uint32_t v = find(g, g->at.at[g->ahead.at[i]].out.at[k]);
+            uint32_t v = find_component(g, g->at.at[g->ahead.at[i]].out.at[k]);
             if (g->at.at[v].forward == g->search || g->at.at[v].order > limit)
                 continue;
             g->at.at[v].forward = g->search;
@@ -87,7 +87,7 @@ static void search_backward(struct dh_online_scc *g, uint32_t from, uint64_t lim
     dh_vec_push(&g->behind, from);
     for (size_t i = 0; i < g->behind.n; i++)
         for (size_t k = 0; k < g->at.at[g->behind.at[i]].in.n; k++) {
-            uint32_t v = find(g, g->at.at[g->behind.at[i]].in.at[k]);
+            uint32_t v = find_component(g, g->at.at[g->behind.at[i]].in.at[k]);
             if (g->at.at[v].backward == g->search || g->at.at[v].order < limit)
                 continue;
             g->at.at[v].backward = g->search;
@@ -155,7 +155,7 @@ static void tidy(struct dh_online_scc *g, uint32_t v, numbers *list)
     size_t n = 0;
     g->search++;
     for (size_t i = 0; i < list->n; i++) {
-        uint32_t other = find(g, list->at[i]);
+        uint32_t other = find_component(g, list->at[i]);
         if (other == v || g->at.at[other].listed == g->search)
             continue;
         g->at.at[other].listed = g->search;
@@ -192,7 +192,7 @@ static void repair(struct dh_online_scc *g, uint32_t a, uint32_t b)
 
 void dh_online_scc_add_edge(struct dh_online_scc *g, uint32_t from, uint32_t to)
 {
-    uint32_t a = find(g, from), b = find(g, to);
+    uint32_t a = find_component(g, from), b = find_component(g, to);
     if (a == b || has_edge(g, a, b))
         return;
     dh_vec_push(&g->at.at[a].out, b);
@@ -205,7 +205,7 @@ static void leave(struct dh_online_scc *g, numbers *list, uint32_t v)
 {
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++)
-        if (find(g, list->at[i]) != v)
+        if (find_component(g, list->at[i]) != v)
             list->at[n++] = list->at[i];
     list->n = n;
 }
@@ -213,14 +213,14 @@ static void leave(struct dh_online_scc *g, numbers *list, uint32_t v)
 /* Numbers of vertices with merged ones are not reused. */
 void dh_online_scc_remove(struct dh_online_scc *g, uint32_t vertex)
 {
-    uint32_t v = find(g, vertex);
+    uint32_t v = find_component(g, vertex);
     struct vertex *x = &g->at.at[v];
     if (--x->alive)
         return;
     for (size_t i = 0; i < x->out.n; i++)
-        leave(g, &g->at.at[find(g, x->out.at[i])].in, v);
+        leave(g, &g->at.at[find_component(g, x->out.at[i])].in, v);
     for (size_t i = 0; i < x->in.n; i++)
-        leave(g, &g->at.at[find(g, x->in.at[i])].out, v);
+        leave(g, &g->at.at[find_component(g, x->in.at[i])].out, v);
     dh_vec_release(&x->out);
     dh_vec_release(&x->in);
     if (v == vertex && !x->merged)

@@ -267,7 +267,7 @@ static struct dh_suspect suspect(const struct race *r, const struct access *a, u
 static void report(struct race *r, const struct hit *h, const struct access *now)
 {
     struct dh_suspect both[] = {suspect(r, now, h->addr, h->size), suspect(r, &h->before, h->addr, h->size)};
-    struct dh_suspicion s = {.kind = DH_SUSPECT_RACE,
+    struct dh_suspicion s = {.kind = DH_FINDING_RACE,
                              .level = DH_LEVEL_OBSERVED,
                              .addr = h->addr,
                              .size = h->size,
@@ -451,7 +451,7 @@ static void event(void *self, const struct dh_event *e)
     dh_happens_event(r->happens, e);
 }
 
-static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
+static void *begin_detector(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     struct race *r = DH_NEW(struct race);
     (void)o;
@@ -483,7 +483,7 @@ const struct dh_detector dh_detector_race = {
     .summary = "data races: accesses that nothing orders in this run (happens-before, exact)",
     .events = DH_EVENTS_ACCESS | DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY | DH_EVENTS_LOCK | DH_EVENTS_ORDER |
               DH_EVENTS_THREAD | DH_EVENTS_CONDITION,
-    .begin = begin,
+    .begin = begin_detector,
     .event = event,
     .release = release,
 };

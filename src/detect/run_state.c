@@ -83,7 +83,7 @@ static void create(struct dh_run_state *w, const struct dh_event *e)
         t->parent = e->thread;
 }
 
-static void begin(struct dh_run_state *w, const struct dh_event *e)
+static void begin_thread(struct dh_run_state *w, const struct dh_event *e)
 {
     struct dh_run_thread *t = thread_of(w, e->thread);
     if (t)
@@ -347,7 +347,7 @@ const struct dh_object *dh_run_find_object_numbered(struct dh_run_state *w, uint
 /* ---- events ---- */
 
 static void (*const before[DH_EVENT_COUNT])(struct dh_run_state *, const struct dh_event *) = {
-    [DH_EVENT_THREAD_CREATE] = create, [DH_EVENT_THREAD_BEGIN] = begin,
+    [DH_EVENT_THREAD_CREATE] = create, [DH_EVENT_THREAD_BEGIN] = begin_thread,
     [DH_EVENT_ENTER] = enter,          [DH_EVENT_LOCK] = lock,
     [DH_EVENT_ALLOC] = allocate,
 };

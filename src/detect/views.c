@@ -289,7 +289,7 @@ static void report(struct views *v, const struct conflict *c, const uint32_t *na
         suspect_of(c->s, c->y->ours, c->y, &ls, "in the same section as the first"),
         suspect_of(c->b->view, c->y->theirs, c->y, &lb, "in another section"),
     };
-    struct dh_suspicion said = {.kind = DH_SUSPECT_VIEW,
+    struct dh_suspicion said = {.kind = DH_FINDING_VIEW,
                                 .level = DH_LEVEL_SUSPECTED,
                                 .addr = c->x->at,
                                 .size = c->x->end - c->x->at,

@@ -237,7 +237,7 @@ static const struct dh_lock_request *blocked_request(struct dh_waits *w, const s
     return NULL;
 }
 
-static void report(struct dh_waits *w, enum dh_suspicion_kind kind, enum dh_finding_level level, uint64_t addr,
+static void report(struct dh_waits *w, enum dh_finding_kind kind, enum dh_finding_level level, uint64_t addr,
                    const struct dh_suspect *suspects, size_t n, const char *text)
 {
     struct dh_suspicion s = {
@@ -275,7 +275,7 @@ static void report_critical(struct dh_waits *w, const struct critical *c, const 
          .addr = s->last.addr,
          .note = "would end the wait"},
     };
-    report(w, DH_SUSPECT_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, blocking_lock(c, r)->lock, suspects, 3,
+    report(w, DH_FINDING_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, blocking_lock(c, r)->lock, suspects, 3,
            "every thread that signals the condition takes this lock before, and the waiting thread does not give it");
 }
 
@@ -328,7 +328,7 @@ static void report_never_signalled(struct dh_waits *w, const struct critical *wa
                                  .locks = wait->held,
                                  .n_locks = wait->n_held,
                                  .note = "did not come to it in this run"};
-    report(w, DH_SUSPECT_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, 0, &suspect, 1,
+    report(w, DH_FINDING_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, 0, &suspect, 1,
            "no code of the program signals the condition: who comes to this wait does not come back");
 }
 
@@ -530,7 +530,7 @@ static void report_cycle(struct dh_waits *w, uint32_t thread)
             return;
         suspects[i] = suspect_of(w, &w->pending.at[cycle[i]].e, n == 1 ? "waits for itself" : "waits for the next");
     }
-    report(w, DH_SUSPECT_DEADLOCK, DH_LEVEL_OBSERVED, suspects[0].addr, suspects, n,
+    report(w, DH_FINDING_DEADLOCK, DH_LEVEL_OBSERVED, suspects[0].addr, suspects, n,
            n == 1 ? "the thread waits for a lock that it holds itself"
                   : "each thread waits for a lock that the next one holds; the run ended there");
 }
@@ -544,7 +544,7 @@ static bool report_stuck_critical(struct dh_waits *w, const struct dh_event *wai
             continue;
         struct dh_suspect suspects[] = {suspect_of(w, wait, "waits with another lock held"),
                                         suspect_of(w, &p->e, "needs that lock")};
-        report(w, DH_SUSPECT_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, p->e.addr, suspects, 2,
+        report(w, DH_FINDING_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, p->e.addr, suspects, 2,
                "when the run ended, every thread was waiting");
         return true;
     }
@@ -563,11 +563,11 @@ static void report_stuck_wait(struct dh_waits *w, const struct dh_event *wait)
                                           .ctx = c->lone_signal.ctx,
                                           .addr = c->addr,
                                           .note = "came when nobody waited"};
-        report(w, DH_SUSPECT_LOST_WAKEUP, DH_LEVEL_SUSPECTED, wait->addr, suspects, 2,
+        report(w, DH_FINDING_LOST_WAKEUP, DH_LEVEL_SUSPECTED, wait->addr, suspects, 2,
                "the signal came before the wait, and when the run ended every thread was waiting");
         return;
     }
-    report(w, DH_SUSPECT_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, wait->addr, suspects, 1,
+    report(w, DH_FINDING_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, wait->addr, suspects, 1,
            c && c->signallers.n
                ? "when the run ended, every thread that could signal the condition was waiting itself"
                : "nobody ever signalled the condition, and when the run ended every thread was waiting");

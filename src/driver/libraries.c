@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "driver/opened_libraries.h"
+#include "host/library_path.h"
 #include "image/container.h"
 #include "image/elf_image.h"
 
@@ -62,17 +63,11 @@ static char *try_list(const char *list, const char *origin, const char *name)
     return NULL;
 }
 
-const char *dh_libraries_user_path(void)
-{
-    const char *users = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
-    return users ? users : getenv("LD_LIBRARY_PATH");
-}
-
 static char *locate(const char *name, const char *run_path, const char *origin)
 {
     if (strchr(name, '/'))
         return dh_file_exists(name) ? dh_strdup(name) : NULL;
-    char *path = try_list(dh_libraries_user_path(), origin, name);
+    char *path = try_list(dh_library_path_of_user(), origin, name);
     if (!path)
         path = try_list(run_path, origin, name);
     for (size_t i = 0; !path && i < sizeof standard_folders / sizeof *standard_folders; i++)

@@ -12,8 +12,6 @@
 bool dh_libraries_each(const char *program,
                        void (*fn)(void *arg, const char *name, const char *path, bool instrumented), void *arg,
                        struct dh_err *err);
-/* LD_LIBRARY_PATH as the user set it, whatever was put before it for a variant; NULL: not set. */
-const char *dh_libraries_user_path(void);
 /* The sites of the program and of each instrumented library that was found; unreadable ones are skipped. */
 bool dh_site_tables_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
                          struct dh_err *err);

@@ -50,7 +50,7 @@ static bool holds_variable(const char *object, const char *name)
     return n && !strncmp(object, name, n) && name[n] == '.';
 }
 
-bool dh_policy_names_variable(const struct dh_site_table *t, const struct dh_site *s, const char *name)
+static bool names_variable(const struct dh_site_table *t, const struct dh_site *s, const char *name)
 {
     if (!is_access(s))
         return false;
@@ -111,7 +111,7 @@ static uint32_t mark_of(const struct dh_heal_policy *p, const struct dh_site_tab
             break;
         }
     for (uint32_t i = 0; i < p->file.n_names && i < DH_SITE_MARK_VARIABLES; i++)
-        if (p->variable_of[i] != DH_HEAL_NONE && dh_policy_names_variable(t, s, p->file.names[i])) {
+        if (p->variable_of[i] != DH_HEAL_NONE && names_variable(t, s, p->file.names[i])) {
             mark |= (i + 1) << DH_SITE_MARK_VARIABLE_SHIFT;
             break;
         }
@@ -157,16 +157,6 @@ bool dh_policy_place(const char *plan_name, const struct dh_site_table *t, struc
     return ok;
 }
 
-void dh_policy_plan_release(struct dh_plan *plan)
-{
-    if (!plan->heal)
-        return;
-    free(plan->heal->marks);
-    free((char *)plan->heal->text);
-    free(plan->heal);
-    plan->heal = NULL;
-}
-
 /* ---- names that match nothing ---- */
 
 struct checking {
@@ -188,7 +178,7 @@ static void check_site(struct checking *c, const struct dh_site_table *t, const 
         known = f->sites[k];
     }
     for (uint32_t k = 0; k < f->n_names; k++)
-        c->names[k] |= dh_policy_names_variable(t, s, f->names[k]) ||
+        c->names[k] |= names_variable(t, s, f->names[k]) ||
                        (!is_access(s) && matches(t, s, "var", f->names[k])); /* a lock, for gates */
 }
 

@@ -30,9 +30,8 @@ bool dh_policy_names_site(const struct dh_site_table *t, const struct dh_site *s
 /* Whether the access is to the variable that a policy calls by this name. */
 bool dh_policy_names_variable(const struct dh_site_table *t, const struct dh_site *s, const char *name);
 
-/* Fills in plan->heal from the policy in the plan's name, if it has one. Freed by dh_policy_plan_release. */
+/* Fills in plan->heal from the policy in the plan's name, if it has one. Lives as long as the process. */
 bool dh_policy_place(const char *plan_name, const struct dh_site_table *t, struct dh_plan *plan, struct dh_err *err);
-void dh_policy_plan_release(struct dh_plan *plan);
 /* Sets plan->heal->is_library when libraries have sites of the policy: those of the program, or those being linked. */
 void dh_policy_find_shared(struct dh_plan *plan, const char *program);
 void dh_policy_find_shared_linked(struct dh_plan *plan, const char *trace);

@@ -7,6 +7,7 @@
 #include "driver/merge.h"
 #include "host/process.h"
 #include "ir/model_reader.h"
+#include "model/library_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static const char magic[8] = "DHSAFE03";
 /* Followed by clones (functions, redirects, proofs: driver/apply_clones.h) and one byte for each site. */
 struct part {
     char magic[8];
-    uint32_t n_sites, accesses, race, private, unit;
+    uint32_t n_sites, accesses, race, private, consistent;
     char gave_up[120];
     uint32_t n_copies, n_redirects, n_marks, n_functions, size, added;
 };
@@ -52,7 +53,7 @@ static bool is_local(LLVMValueRef v)
     const char *name = LLVMGetValueName2(v, &n);
     return LLVMIsDeclaration(v) || l == LLVMInternalLinkage || l == LLVMPrivateLinkage ||
            l == LLVMAvailableExternallyLinkage || strcmp(name, "main") == 0 || dh_starts_with(name, "llvm.") ||
-           dh_is_cxx_library_copy(name);
+           dh_library_is_copy(name);
 }
 
 static bool is_closed(struct analysis *l)
@@ -192,7 +193,7 @@ static void copy_result(struct result *to, const struct dh_race_free *safe)
     to->part.accesses = safe->accesses;
     to->part.race = safe->race;
     to->part.private = safe->private;
-    to->part.unit = safe->unit;
+    to->part.consistent = safe->consistent;
     memcpy(to->of_site, safe->of_site, safe->n_sites);
     memcpy(to->part.gave_up, safe->gave_up, sizeof to->part.gave_up - 1);
     to->done = true;
@@ -207,20 +208,17 @@ static bool has_time(rlim_t seconds)
 static void analyse(struct analysis *l, const struct dh_library_models *models, const struct dh_program *program,
                     rlim_t seconds)
 {
-    struct dh_function_clones special = {0};
+    struct dh_function_clones clones = {0};
     struct dh_race_free safe;
     uint8_t *copyable = dh_clonable_functions(l->module, program), *elements = elements_of(l->sites);
-    struct dh_race_free_query q = {.n_sites = l->to->part.n_sites,
-                                   .elements = elements,
-                                   .also = l->also,
-                                   .special = &special,
-                                   .copyable = copyable};
+    struct dh_race_free_query q = {
+        .n_sites = l->to->part.n_sites, .elements = elements, .also = l->also, .clones = &clones, .copyable = copyable};
     dh_race_free_find(&safe, program, &q);
     copy_result(l->to, &safe);
     if (has_time(seconds))
-        dh_clone_trial_run(&l->to->tryout, l->module, models, program, &safe, &special, l->also);
+        dh_clone_trial_run(&l->to->tryout, l->module, models, program, &safe, &clones, l->also);
     dh_race_free_release(&safe);
-    dh_function_clones_release(&special);
+    dh_function_clones_release(&clones);
     free(copyable);
     free(elements);
 }
@@ -273,7 +271,7 @@ static void recover(struct result *l, const struct dh_err *err)
     if (l->done)
         return;
     memset(l->of_site, 0, l->part.n_sites);
-    l->part.accesses = l->part.race = l->part.private = l->part.unit = 0;
+    l->part.accesses = l->part.race = l->part.private = l->part.consistent = 0;
     snprintf(l->part.gave_up, sizeof l->part.gave_up, "%s", err->text ? err->text : "the analysis failed");
 }
 
@@ -341,7 +339,7 @@ bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_proofs *proofs)
                                         .accesses = part->accesses,
                                         .race = part->race,
                                         .private = part->private,
-                                        .unit = part->unit,
+                                        .consistent = part->consistent,
                                         .gave_up = part->gave_up,
                                         .copies = copies};
     return true;

@@ -23,7 +23,7 @@ bool dh_sparse_analyse_program(const struct dh_container *c, const struct dh_sit
 
 struct dh_sparse_proofs {
     const uint8_t *of_site; /* dh_access_proof, analysis/race_free_proofs.h */
-    uint32_t n_sites, accesses, race, private, unit;
+    uint32_t n_sites, accesses, race, private, consistent;
     const char *gave_up; /* "" = no */
     struct dh_program_clones copies;
 };

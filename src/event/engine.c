@@ -1,5 +1,7 @@
 #include "event/engine.h"
 
+#include "base/random.h"
+
 enum { ALIGN = 64 };
 
 const char *const dh_engine_end_names[DH_ENGINE_ENDS] = {
@@ -58,25 +60,18 @@ void dh_engine_control_init(struct dh_engine_control *c, uint32_t places, uint32
     __builtin_memcpy(c->job.strategy, "random", sizeof "random");
 }
 
-static uint64_t mix(uint64_t a)
-{
-    a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
-    a = (a ^ a >> 27) * 0x94d049bb133111ebu;
-    return a ^ a >> 31;
-}
-
 /* A sum does not depend on the order. An assertion fails at its line, wherever its thread was seen last. */
 uint64_t dh_engine_signature(uint32_t kind, const struct dh_engine_party *parties, uint32_t n, const char *text)
 {
     uint64_t sum = (uint64_t)kind + 1;
     if (kind == DH_ENGINE_ASSERTION && text[0]) {
         for (; *text && *text != '\n'; text++)
-            sum = mix(sum + (unsigned char)*text);
+            sum = dh_splitmix(sum + (unsigned char)*text);
         return sum | 1;
     }
     for (uint32_t i = 0; i < n && i < DH_ENGINE_PARTIES; i++)
-        sum += mix((uint64_t)parties[i].kind << 32 | parties[i].place);
-    return mix(sum) | 1;
+        sum += dh_splitmix((uint64_t)parties[i].kind << 32 | parties[i].place);
+    return dh_splitmix(sum) | 1;
 }
 
 static bool within(const struct dh_engine_control *c, uint64_t at, uint64_t size)

@@ -1,8 +1,8 @@
 /* The control region: how the tool tells the engine inside a checked program what to search for, and reads what it
  * found. Layer: event. A file that both map shared; the tool makes it with dh_engine_control_init, sets `job`, and
  * names it to the program in DEADHEAT_ENGINE (a path, or the number of an inherited descriptor); with LD_BIND_NOW=1
- * nothing has to be bound anew in every schedule. While the program
- * runs the tool only reads, but for `stop`. Places are those of the variant's hooks (event/place_table.h): sites, or
+ * nothing has to be bound anew in every schedule. while the program
+ * runs the tool only reads, except `stop`. Places are those of the variant's hooks (event/place_table.h): sites, or
  * ids above the number of sites. All offsets are from the region's beginning.
  *
  *   header and job | counters | visible: marks of each place | adversary: a byte per place | prefix: decisions |
@@ -29,70 +29,73 @@ enum dh_engine_carrier { DH_ENGINE_AUTO, DH_ENGINE_COROUTINES, DH_ENGINE_KERNEL_
 
 /* How a schedule ended. */
 enum dh_engine_end {
-    DH_ENGINE_DONE,      /* exit with any status */
+    DH_ENGINE_DONE,      /* the program exited, with any status */
     DH_ENGINE_RACE,      /* two pending accesses of overlapping bytes, one writes, not both atomic */
     DH_ENGINE_DEADLOCK,  /* threads left, none can go on */
-    DH_ENGINE_LOST_WAKE, /* the same, and the signal a waiter needed came when nobody waited */
+    DH_ENGINE_LOST_WAKE, /* the same, and the signal that a waiter needs was sent before it waited */
     DH_ENGINE_ASSERTION, /* assert, abort, terminate */
     DH_ENGINE_CRASH,     /* a signal that ends the program */
     DH_ENGINE_FREED,     /* use after free, double free */
-    DH_ENGINE_HANG,      /* spins without end: nobody else can go on, or no progress for too long */
-    DH_ENGINE_ATOMICITY, /* a section that is not conflict-serialisable */
-    DH_ENGINE_UNORDERED, /* does not end it: two accesses that nothing orders (happens-before), not seen pending at once
-                          */
-    DH_ENGINE_CUT,       /* abandoned: depth, or the strategy said so */
-    DH_ENGINE_WRONG,     /* exit status or output that none of `outcomes` has */
+    DH_ENGINE_HANG,      /* livelock: spins while no other thread can go on, or no progress for too long */
+    DH_ENGINE_ATOMICITY, /* an atomic section that is not conflict-serialisable */
+    /* Does not end the schedule: two accesses that happens-before does not order, which were not pending at once. */
+    DH_ENGINE_UNORDERED,
+    DH_ENGINE_CUT,   /* abandoned: depth, or the strategy said so */
+    DH_ENGINE_WRONG, /* exit status or output that none of `outcomes` has */
     DH_ENGINE_ENDS
 };
 
-/* Where the engine is; from FINISHED on nothing more happens. */
+/* The state of the search; FINISHED and later ones are final. */
 enum dh_engine_state {
     DH_ENGINE_STARTING,
-    DH_ENGINE_SEQUENTIAL, /* before the first thread is created: run once, not explored */
+    DH_ENGINE_SEQUENTIAL, /* before the first thread is created: executed once, not explored */
     DH_ENGINE_RUNNING,
     DH_ENGINE_FINISHED,
-    DH_ENGINE_EXHAUSTED = DH_ENGINE_FINISHED, /* the strategy tried all it wants to */
+    DH_ENGINE_EXHAUSTED = DH_ENGINE_FINISHED, /* the strategy has no schedule left */
     DH_ENGINE_SPENT,                          /* schedules_max or time_max_ns */
     DH_ENGINE_STOPPED,                        /* as asked, or after the first finding if that was asked */
     DH_ENGINE_NO_THREADS,                     /* the program ended without having created one */
     DH_ENGINE_REPLAYED,                       /* the prefix was followed to its end */
-    DH_ENGINE_DIVERGED,                       /* it could not be: see `diverged_at` */
+    DH_ENGINE_DIVERGED,                       /* the prefix could not be followed: see `diverged_at` */
     DH_ENGINE_CANNOT                          /* cannot explore: see `text` */
 };
 
 enum dh_engine_flag {
-    DH_ENGINE_SPURIOUS = 1 << 0,      /* condition waits may end without a signal */
-    DH_ENGINE_STOP_AT_FIRST = 1 << 1, /* end with the first finding but UNORDERED; with a target, when it is reached */
-    DH_ENGINE_GO_ON = 1 << 2,         /* replay: after the prefix, to the program's own end, without preemption */
-    DH_ENGINE_ALL_VISIBLE = 1 << 3,   /* every instrumented access is visible, whatever `visible` says */
-    DH_ENGINE_NO_RACES = 1 << 4,      /* pending races are not looked for */
-    DH_ENGINE_OUTPUT = 1 << 5,        /* what is written to standard output and error is not thrown away */
-    DH_ENGINE_TRAP = 1 << 6,          /* replay: SIGTRAP where the prefix ends, for a debugger */
-    DH_ENGINE_NO_ORDER = 1 << 7,      /* accesses that are not visible are not checked */
-    DH_ENGINE_EXTEND = 1 << 8,        /* unordered accesses become visible, and the strategy begins anew */
-    DH_ENGINE_NO_FSGSBASE = 1 << 9,   /* thread pointers are set by system call, as without the instruction */
-    DH_ENGINE_COVERAGE = 1 << 11,     /* progress counts pairs of places seen in both orders */
-    DH_ENGINE_FORK = 1 << 10,         /* every schedule in a child of its own, not restored: for comparison */
-    DH_ENGINE_ONLY_TARGET = 1 << 12,  /* only ends with target_signature are kept, and of those the last */
-    DH_ENGINE_LOOSE = 1 << 13,        /* replay: decisions that do not fit any more are left out */
-    DH_ENGINE_COLLECT = 1 << 14,      /* exit statuses and outputs are added to `outcomes` */
-    DH_ENGINE_JUDGE = 1 << 15,        /* and compared: what they do not have is an end of its own, WRONG */
-    DH_ENGINE_SYSTEMATIC = 1 << 16,   /* the strategy chooses among the values of a load, not the heuristic */
+    DH_ENGINE_SPURIOUS = 1 << 0, /* condition waits may end without a signal */
+    DH_ENGINE_STOP_AT_FIRST =
+        1 << 1,               /* end at the first finding other than UNORDERED; with a target, when that is reached */
+    DH_ENGINE_GO_ON = 1 << 2, /* replay: after the prefix, to the program's own end, without preemption */
+    DH_ENGINE_ALL_VISIBLE = 1 << 3,  /* every instrumented access is visible, whatever `visible` says */
+    DH_ENGINE_NO_RACES = 1 << 4,     /* pending races are not looked for */
+    DH_ENGINE_OUTPUT = 1 << 5,       /* standard output and error are not discarded */
+    DH_ENGINE_TRAP = 1 << 6,         /* replay: SIGTRAP where the prefix ends, for a debugger */
+    DH_ENGINE_NO_ORDER = 1 << 7,     /* accesses at places that are not visible are not checked for order */
+    DH_ENGINE_EXTEND = 1 << 8,       /* unordered accesses become visible, and the strategy begins anew */
+    DH_ENGINE_NO_FSGSBASE = 1 << 9,  /* thread pointers are set by system call, as without the instruction */
+    DH_ENGINE_COVERAGE = 1 << 11,    /* progress counts pairs of places executed in both orders */
+    DH_ENGINE_FORK = 1 << 10,        /* every schedule in a child of its own, not restored: for comparison */
+    DH_ENGINE_ONLY_TARGET = 1 << 12, /* only ends with target_signature are kept, and of those the last */
+    DH_ENGINE_LOOSE = 1 << 13,       /* replay: decisions that do not fit any more are left out */
+    DH_ENGINE_COLLECT = 1 << 14,     /* exit statuses and outputs of schedules are added to `outcomes` */
+    DH_ENGINE_JUDGE = 1 << 15,       /* and compared with them: one that is not there is the end WRONG */
+    DH_ENGINE_SYSTEMATIC = 1 << 16,  /* the strategy chooses among the values of a load, not the heuristic */
     DH_ENGINE_INLINE = 1 << 17,   /* loads at adversarial places that are not visible are served, too: not replayed */
     DH_ENGINE_FOR_REAL = 1 << 18, /* kernel threads: files, descriptors and signals are the kernel's, not modelled */
-    DH_ENGINE_IN_TIME = 1 << 19,  /* time passes as it would natively: only when nobody can go on, and in its order */
-    DH_ENGINE_FRESH = 1 << 20,    /* each schedule in a fresh process, where what cannot be undone is done for real */
+    DH_ENGINE_IN_TIME =
+        1 << 19, /* time passes only when no thread can go on, and timers expire in their order, as natively */
+    DH_ENGINE_FRESH =
+        1 << 20, /* each schedule in a fresh process, where system calls that cannot be undone are performed */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */
 typedef uint16_t dh_engine_marks;
 enum dh_engine_mark {
     DH_ENGINE_VISIBLE = 1 << 0,
-    DH_ENGINE_SECTION_ENTRY = 1 << 1,       /* a section begins with this access */
+    DH_ENGINE_SECTION_ENTRY = 1 << 1,       /* an atomic section begins with this access */
     DH_ENGINE_SECTION_END = 1 << 2,         /* one ends with this access, */
     DH_ENGINE_SECTION_ACCESS = 1 << 3,      /* an access of what belongs to a section */
     DH_ENGINE_SECTION_EXIT = 1 << 4,        /* one is given up here */
-    DH_ENGINE_SECTION_ALLOW_READ = 1 << 5,  /* ... and others may have read, */
+    DH_ENGINE_SECTION_ALLOW_READ = 1 << 5,  /* ... although others have read, */
     DH_ENGINE_SECTION_ALLOW_WRITE = 1 << 6, /* or written what belongs to it */
     DH_ENGINE_SECTION_ENTRY_SHIFT = 8,      /* the number of the one that begins, */
     DH_ENGINE_SECTION_END_SHIFT = 12,       /* and of the one that ends */
@@ -102,23 +105,23 @@ enum dh_engine_mark {
 /* The byte of a place in the table `adversary`. */
 enum dh_engine_adversary {
     DH_ENGINE_STALE = 1 << 0, /* loads answer what the model allows, not only what memory holds; must be visible */
-    DH_ENGINE_TEARS = 1 << 1, /* and words of eight bytes may come in two halves */
+    DH_ENGINE_TEARS = 1 << 1, /* and loads of eight bytes may be torn into two halves */
     /* Of many accesses one in 2^N is a step and served, N being what is left of the byte: of those of a thread in turn,
      * or those of some addresses, all of them. */
     DH_ENGINE_BY_ADDRESS = 1 << 2,
     DH_ENGINE_RATE_SHIFT = 3,
     DH_ENGINE_RATE_NEWEST = 31, /* instead of N: heuristics answer the newest there, and no step is made of it */
-    /* By the engine, of a place that is not adversarial: it accesses what is. */
+    /* Set by the engine at a place that is not adversarial: it accesses a location that is. */
     DH_ENGINE_MET = DH_ENGINE_BY_ADDRESS,
 };
 
 /* One decision: `thread` (creation index, main is 0), parked before the visible operation `kind` at `place` for the
  * `occurrence`th time (from 0), went on in its `alternative`th way; of a load under a memory model that is which of the
- * values it may see, 0 the newest; from DH_ENGINE_FUTURE on which of the foreseen writes, before its time. A drain is a
+ * values it may read, 0 the newest; DH_ENGINE_FUTURE and above: which of the foreseen writes. A drain is a
  * decision of the thread that stored, at the place and occurrence of the store; `alternative`: which piece of a wide
  * one. `object` is where; it may differ in another run. */
-/* The first decision of a schedule may stand for many (kind 0): its first `object` steps are those that come when
- * nobody disturbs the threads, each of which goes on for `occurrence` steps at most before it is the next one's turn
+/* The first decision of a schedule may stand for many (kind 0): its first `object` steps are those of the undisturbed
+ * run, in which each thread goes on for at most `occurrence` steps before the next one does
  * (runtime/engine/undisturbed.h). */
 struct dh_engine_decision {
     uint32_t thread;
@@ -135,14 +138,14 @@ static inline bool dh_engine_is_undisturbed(const struct dh_engine_decision *d)
     return !d->kind && d->object;
 }
 
-/* What the access of a step found and left, if it is of at most eight bytes. */
+/* The value before and after the access of a step, of at most eight bytes. */
 struct dh_engine_value {
     uint64_t before, after;
     uint32_t size;
     uint32_t has; /* 1: before, 2: after */
 };
 
-/* A thread that has to do with an end, and what it was about to do. */
+/* A thread that takes part in an end, and the step that it was about to do. */
 struct dh_engine_party {
     uint32_t thread;
     uint32_t place;
@@ -170,15 +173,15 @@ enum {
     DH_ENGINE_RELATIVES = 512
 };
 
-/* Places of the executable come first; behind them those of the libraries that the tool names in `libraries`. A library
- * that it does not know of has a range from the first number here on, where nothing can be made visible. */
+/* Places of the executable come first, then those of the libraries that the tool names in `libraries`. A library that
+ * it does not know has a range from the first number here on, where nothing can be made visible. */
 enum { DH_PLACES_OF_EXECUTABLE = 1 << 25, DH_PLACES_OF_LIBRARY = 1 << 20 };
 
 /* An instrumented library. The tool says which file has which places, the engine adds those that it does not name. */
 struct dh_engine_library {
     uint64_t device, inode; /* of the file that is loaded */
     uint32_t first, count;  /* places */
-    uint32_t is_met;        /* it was loaded */
+    uint32_t is_met;        /* the program loaded it */
     uint32_t unused;
     char path[DH_ENGINE_PATH];
 };
@@ -189,28 +192,28 @@ struct dh_engine_image {
     uint64_t bias; /* what is added to addresses of its file */
 };
 
-/* How a schedule that came to its end did so. Lines of standard output and error count in whatever order they come. */
+/* How a schedule that came to its end did so. The order of the lines of standard output and error does not count. */
 struct dh_engine_outcome {
     int32_t status;
     uint32_t times;
     uint64_t output, errors;
 };
 
-/* A write that a load could see; place UINT32_MAX: what memory held before anybody wrote it. */
+/* A write that a load may read from; place UINT32_MAX: the initial value. */
 struct dh_engine_write {
     uint32_t thread, place;
     uint64_t value;
 };
 
-/* A write that a load took before it happened; it must happen, or the schedule did not. */
+/* A write that a load read from before it happened; it must happen, or the schedule is not valid. */
 enum { DH_ENGINE_FORESEEN = 64, DH_ENGINE_FUTURE = 0x8000 };
 struct dh_engine_foreseen {
     uint32_t thread, place, occurrence, unused;
     uint64_t value;
 };
 
-/* Bytes of an array that are watched whatever else is: those that a race was seen on. On the heap in every block of
- * that size, or, if ANY, that reaches so far; block 0: of the executable, `offset` is the address as its file has it.
+/* Bytes of an array that are always watched, since a race was seen on them. On the heap: in every block of
+ * that size, or, if ANY, that is large enough; block 0: of the executable, `offset` is the address as its file has it.
  */
 #define DH_ENGINE_ANY_BLOCK UINT64_MAX
 struct dh_engine_element {
@@ -339,14 +342,14 @@ struct dh_engine_progress {
     uint64_t schedules;
     uint64_t steps; /* visible operations of all of them */
     uint64_t ends[16];
-    uint64_t begun_ns, now_ns; /* monotonic clock: beginning of the search, and lately */
-    uint64_t cpu_ns;           /* of the process, lately: for rates on a busy machine */
+    uint64_t begun_ns, now_ns; /* monotonic clock: beginning of the search, last update */
+    uint64_t cpu_ns;           /* of the process, at the last update: for rates on a busy machine */
     uint64_t dirty_pages;      /* copied back by every restore */
     uint64_t restore_bytes;
     uint32_t depth_last, depth_most;
     uint32_t threads_most;
     uint32_t diverged_at;            /* decision that could not be followed */
-    struct dh_engine_party diverged; /* what the thread was about to do instead */
+    struct dh_engine_party diverged; /* the step that the thread was about to do instead */
     /* Of the strategy (search/strategy.h, struct dh_search_statistics): an exhausted search is complete if these are 0.
      */
     uint64_t redundant, bounded, nondeterministic, unfair;
@@ -356,26 +359,26 @@ struct dh_engine_progress {
     uint32_t restarts;    /* of the strategy, for that */
     uint64_t lost;        /* findings for which there was no room */
     int32_t status;       /* replay: exit status or -signal */
-    uint32_t is_exact;    /* exhausted by a systematic strategy: what it tried is all there is, values included */
-    char text[256];       /* why it cannot, or what was odd */
+    uint32_t is_exact;    /* exhausted by a systematic strategy, values of loads included */
+    char text[256];       /* why the engine cannot, or a warning */
     uint64_t stack[16];   /* where that was: return addresses less the load address of the program, innermost first */
-    uint64_t pairs, both; /* of places whose steps depended on each other: seen, and seen in both orders */
+    uint64_t pairs, both; /* of places with dependent steps: seen, and seen in both orders */
     uint32_t uncovered;   /* enum dh_engine_gap: what cannot be made a step, or only in part */
     uint32_t unknown_libraries; /* instrumented ones that the tool did not name: their accesses were not seen */
     uint64_t operations;        /* accesses and visible steps of all schedules that came to their end */
     uint64_t operations_most;
     uint64_t loads, open_loads,
-        stale_loads;                      /* at adversarial places: all, with a choice, that did not get the newest */
-    uint64_t stale_schedules;             /* in which one did not */
-    uint64_t unjustified;                 /* schedules that took writes which then did not come */
-    uint64_t narrowed;                    /* times the memory model, or who serves its values, left something out */
-    uint64_t stores;                      /* to adversarial locations */
+        stale_loads;          /* at adversarial places: all, with a choice, that did not read the newest value */
+    uint64_t stale_schedules; /* in which one did not */
+    uint64_t unjustified;     /* schedules that foresaw writes which did not happen */
+    uint64_t narrowed;        /* times the memory model, or what serves its values, left values out */
+    uint64_t stores;          /* to adversarial locations */
     uint32_t buffer_most, buffer_written; /* writes of one of them that hb kept at most, and would without its rules */
     uint64_t shared;                      /* adversarial locations that two threads accessed, of all schedules */
     uint64_t locations;                   /* adversarial ones of a schedule, of eight bytes each: most */
     uint64_t outcome_new_at;              /* schedule that added the last of `outcomes` */
-    /* Of the first schedules that came to their end, operations until main was the only thread left, without
-     * adversarial loads and giving way: who looks again and again waits, and does nothing. */
+    /* Of the first complete schedules: operations until main was the only thread left, without adversarial loads and
+     * yields, since a thread that polls makes no progress. */
     uint64_t works[DH_ENGINE_WORKS];
     uint64_t n_works;
     uint64_t irrevocable; /* CANNOT: because of a call that cannot be undone; FRESH can host it */
@@ -383,7 +386,7 @@ struct dh_engine_progress {
                            (`text`): what comes after was not seen */
     uint64_t started_at;     /* step at which all schedules begin to differ; 0: the first */
     uint64_t recorded_steps; /* of the undisturbed run, if it was long */
-    uint64_t again;          /* the search ended early: with `added` visible it would begin elsewhere */
+    uint64_t again;          /* the search ended early: with `added` visible schedules would begin elsewhere */
     uint32_t start_first, start_last;
     uint64_t start_quantum;
 };
@@ -393,8 +396,8 @@ struct dh_engine_control {
     uint32_t version;
     uint32_t stop; /* set by the tool: end as soon as possible */
     uint64_t size;
-    uint64_t visible_at,
-        visible_size; /* places, of which each has its dh_engine_marks; place 0: ends of threads free their variables */
+    uint64_t visible_at, visible_size; /* places, of which each has its dh_engine_marks; place 0: ends of threads, which
+                                          free their variables */
     uint64_t adversary_at, adversary_size; /* a byte per place: dh_engine_adversary */
     uint64_t prefix_at, prefix_size;       /* struct dh_engine_decision[job.prefix_length] */
     uint64_t found_at, found_size;
@@ -402,9 +405,9 @@ struct dh_engine_control {
     struct dh_engine_job job;
     struct dh_engine_progress progress;
     uint32_t n_outcomes, n_foreseen;
-    struct dh_engine_foreseen foreseen[DH_ENGINE_FORESEEN]; /* replay: those that decisions speak of */
+    struct dh_engine_foreseen foreseen[DH_ENGINE_FORESEEN]; /* replay: those that decisions name */
     struct dh_engine_outcome outcomes[DH_ENGINE_OUTCOMES];  /* set by the tool, or collected */
-    struct dh_engine_element elements[DH_ENGINE_ELEMENTS];  /* served where others are sampled (BY_ADDRESS) */
+    struct dh_engine_element elements[DH_ENGINE_ELEMENTS];  /* always served where others are sampled (BY_ADDRESS) */
     uint32_t n_elements, n_libraries;
     struct dh_engine_library libraries[DH_ENGINE_LIBRARIES];
     uint32_t n_relatives;                                     /* may exceed what is kept */
@@ -426,7 +429,7 @@ static inline struct dh_engine_decision *dh_engine_prefix(struct dh_engine_contr
     return (struct dh_engine_decision *)((char *)c + c->prefix_at);
 }
 
-/* The record at `offset` of the found area, from 0; NULL behind the last. */
+/* The record at `offset` of the found area, from 0; NULL after the last. */
 static inline struct dh_engine_found *dh_engine_found_at(struct dh_engine_control *c, uint64_t offset)
 {
     return offset < __atomic_load_n(&c->found_used, __ATOMIC_ACQUIRE)
@@ -436,13 +439,12 @@ static inline struct dh_engine_found *dh_engine_found_at(struct dh_engine_contro
 
 /* Bytes that a control region for so many places, decisions of a prefix and bytes of findings takes. */
 uint64_t dh_engine_control_size(uint32_t places, uint32_t prefix, uint64_t found);
-/* Lays it out in zeroed memory of that size, with a job that says nothing: explore at random without end. */
+/* Lays it out in zeroed memory of that size, with the default job: explore at random without end. */
 void dh_engine_control_init(struct dh_engine_control *c, uint32_t places, uint32_t prefix, uint64_t found);
 /* Is it whole: what it says lies within `size` bytes? */
 bool dh_engine_control_valid(const struct dh_engine_control *c, uint64_t size);
 
-/* Which end it is: the kind, and whatever part who takes, what each was about and where; of a failed assertion, what it
- * says. Never 0. */
+/* Identifies an end: its kind, and of each party the step and its place; of a failed assertion its text. Never 0. */
 uint64_t dh_engine_signature(uint32_t kind, const struct dh_engine_party *parties, uint32_t n, const char *text);
 
 extern const char *const dh_engine_end_names[DH_ENGINE_ENDS];

@@ -148,7 +148,7 @@ void dh_log_put_header(struct dh_log_out *o)
 }
 
 /* Size and sum are filled in by `end`; the sum covers everything behind itself. */
-static size_t begin(struct dh_log_out *o, uint32_t type)
+static size_t begin_record(struct dh_log_out *o, uint32_t type)
 {
     size_t start = o->n;
     put32(o, DH_LOG_RECORD_MARK);
@@ -176,7 +176,7 @@ static void end(struct dh_log_out *o, size_t start)
 
 void dh_log_put_process(struct dh_log_out *o, const struct dh_log_process *p)
 {
-    size_t start = begin(o, DH_LOG_PROCESS);
+    size_t start = begin_record(o, DH_LOG_PROCESS);
     put32(o, p->pid);
     put64(o, p->time);
     put_bytes(o, p->id, sizeof p->id);
@@ -188,14 +188,14 @@ void dh_log_put_process(struct dh_log_out *o, const struct dh_log_process *p)
 
 void dh_log_put_note(struct dh_log_out *o, const char *text)
 {
-    size_t start = begin(o, DH_LOG_NOTE);
+    size_t start = begin_record(o, DH_LOG_NOTE);
     put_text(o, text);
     end(o, start);
 }
 
 void dh_log_put_reported(struct dh_log_out *o, const uint64_t *ids, uint32_t n)
 {
-    size_t start = begin(o, DH_LOG_REPORTED);
+    size_t start = begin_record(o, DH_LOG_REPORTED);
     for (uint32_t i = 0; i < n; i++)
         put64(o, ids[i]);
     end(o, start);
@@ -217,7 +217,7 @@ static void put_memory(struct dh_log_out *o, const struct dh_log_finding *f)
 
 void dh_log_put_finding(struct dh_log_out *o, const struct dh_log_finding *f)
 {
-    size_t start = begin(o, DH_LOG_FINDING);
+    size_t start = begin_record(o, DH_LOG_FINDING);
     put32(o, f->kind);
     put32(o, f->level);
     put64(o, f->time);

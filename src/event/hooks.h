@@ -47,8 +47,8 @@ void __dh_note_write8(void *addr, uint32_t place);
 void __dh_atomic(void *addr, uint32_t what, uint32_t place);
 void __dh_fence(uint32_t what, uint32_t place);
 /* Atomics of late placement: the runtime performs the operation, so that value and clock belong together; aligned,
- * executed with at least the order asked for. Compare-exchange and rmw answer the old value. `failure` is the order of
- * a compare-exchange that finds another value; DH_ORDER_NONE: that it looked counts for nothing. */
+ * executed with at least the order asked for. Compare-exchange and rmw return the old value. `failure` is the order of
+ * a compare-exchange that fails; DH_ORDER_NONE: its read is ignored. */
 enum dh_rmw {
     DH_RMW_XCHG,
     DH_RMW_ADD,
@@ -80,17 +80,16 @@ DH_ATOMIC_HOOKS(dh_u128, 16)
 #undef DH_ATOMIC_HOOKS
 /* Before inline assembly that may access memory in unknown ways. */
 void __dh_assembly(uint32_t place);
-/* Before a call that the site table knows (allocation, synchronisation, thread): says from where it comes. */
+/* Before a call that the site table knows (allocation, synchronisation, thread): names the place of the call. */
 void __dh_call(uint32_t place);
 
-/* Around a library call: what it does with memory at these addresses needs no check, because no other thread can reach
- * it or because it was checked already. Both NULL after the call. */
+/* Around a library call: accesses of memory at these addresses need no check, because no other thread can reach it or
+ * because it was checked before. Both NULL after the call. */
 void __dh_spare(const void *a, const void *b);
 
 /* Before an access to what the source says is guarded by a lock: whether the thread holds it. `what` = bytes accessed |
- * flags | bytes of the lock << 32; a lock whose type is not sure counts once it was seen being taken. `words` is what
- * the source says, "guarded_by(lock)". CALL: nothing is accessed; who calls the function must hold it, and `addr` is
- * the lock. */
+ * flags | bytes of the lock << 32; a lock whose type is not sure counts once it was acquired. `words` is the
+ * annotation, "guarded_by(lock)". CALL: nothing is accessed; the caller of the function must hold the lock `addr`. */
 enum {
     DH_GUARDED_SIZE = 0xFFFF,
     DH_GUARDED_WRITE = 1 << 16,
@@ -109,17 +108,17 @@ void __dh_after(void *addr, uint32_t what, uint32_t place);
 void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 
-/* AtomRace, as exact as these and beside them; `what` as above, with the site's mark (event/site_mark.h) in the upper
- * half; `spot` = number of the function as the source has it << DH_SPOT_BITS | where in it. What `before` answers is
- * given to `after`. Atomics say only that they come. */
+/* AtomRace, placed like these and beside them; `what` as above, with the site's mark (event/site_mark.h) in the upper
+ * half; `spot` = number of the function as the source has it << DH_SPOT_BITS | where in it. The result of
+ * `before` is passed to `after`. Atomics have `before` alone. */
 enum { DH_SPOT_BITS = 12 };
 uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place);
 void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place);
 void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place);
 void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place);
 
-/* Accesses of chosen places (stale): the runtime makes them, and may answer another value than the newest. `what` as
- * above, in DH_STALE_WHAT, and what there is to say of the place; of atomics, too, that are chosen. Wherever. */
+/* Accesses of chosen places (stale): the runtime performs them, and a load may answer an older value. `what` as above,
+ * in DH_STALE_WHAT, with flags of the place; also of chosen atomics. Any alignment. */
 #define DH_STALE_MAY_TEAR (1u << 31) /* a plain word of eight bytes that is no pointer */
 #define DH_STALE_ELEMENT (1u << 30)  /* one of many: sampled by address */
 #define DH_STALE_CHOSEN (1u << 29)   /* of an atomic */
@@ -139,15 +138,15 @@ void __dh_store_any(void *addr, const void *value, size_t size, uint32_t what, u
 /* memcpy and memmove; memset. */
 void __dh_copy_any(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 void __dh_fill_any(void *dst, uint32_t byte, size_t size, uint32_t what, uint32_t place);
-/* A variable of the function begins or ends: whatever was there before is over. */
+/* The lifetime of a local variable begins or ends: what was stored there before is gone. */
 void __dh_local(const void *at, size_t size);
-/* Is no element in these bytes watched, now and later? Then accesses of them need not ask. */
+/* No element in these bytes is watched, now or later: accesses of them need no further call. */
 uint32_t __dh_unwatched(const void *first, size_t size);
 
 /* Activations of functions (scope): placed before inlining, so that a function keeps its own when it becomes part of
  * another. `object` is its first pointer argument, or NULL; `place` the site of the function itself (DH_OP_FUNCTION).
- * The answer goes to `leave` at every way out that is seen. After longjmp, or an exception that passes where there is
- * nothing to clean up, activations are still open when an outer one is left: its token ends them, too. */
+ * The result is passed to `leave` at every visible exit. After longjmp, or an exception that passes a function without
+ * clean-ups, activations are still open when an outer one is left: its token ends them, too. */
 uint32_t __dh_scope_enter(const void *object, uint32_t place);
 void __dh_scope_leave(uint32_t token);
 
@@ -158,11 +157,12 @@ void __dh_scope_write(void *addr, size_t size, uint32_t place);
 void __dh_scope_read_range(const void *addr, size_t size, uint32_t place);
 void __dh_scope_write_range(void *addr, size_t size, uint32_t place);
 
-/* Healing (heal), outside of all others: numbers of sections and groups are those of event/heal.h. A section that is
+/* Healing (heal), outermost: numbers of sections and groups are those of event/heal.h. A section that is
  * open holds its group until it is closed; a group is entered for one access. `frame` is where the function's return
- * address lies, NULL for a section that may end in another function: `return` ends what the activation still has open,
- * `again` (after a landing pad or the second return of setjmp) what activations below it left behind, and a call that
- * may wait for others ends all. Where the order of two accesses is healed, the one waits until the other happened. */
+ * address lies, NULL for a section that may end in another function: `return` ends the sections that the activation has
+ * open, `again` (after a landing pad or the second return of setjmp) those of activations that it called, and a call
+ * that may wait for other threads ends all. Where the order of two accesses is healed, one waits until the other
+ * happened. */
 void __dh_heal_open(const void *frame, uint32_t section, uint32_t place);
 void __dh_heal_close(uint32_t section, uint32_t place);
 void __dh_heal_enter(uint32_t group, uint32_t place);
@@ -177,7 +177,7 @@ void __dh_heal_wait(uint32_t place);
 void __dh_heal_return(const void *frame);
 void __dh_heal_again(const void *frame);
 
-/* An instrumented library makes itself known, with the range of its code; answers what its places are counted from. */
+/* An instrumented library registers itself with the range of its code; returns the number of its first place. */
 uint32_t __dh_join(const void *code, const void *code_end);
 
 /* Shadow call stack. Enter returns the depth to restore at every exit of the function;

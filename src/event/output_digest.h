@@ -4,6 +4,8 @@
 #ifndef DH_EVENT_OUTPUT_DIGEST_H
 #define DH_EVENT_OUTPUT_DIGEST_H
 
+#include "base/random.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +20,7 @@ struct dh_output_digest {
 
 static inline void dh_output_digest_byte(struct dh_output_digest *p, unsigned char c)
 {
-    p->line = (p->line ^ c) * 0x100000001b3u + 0x9e3779b97f4a7c15u;
+    p->line = (p->line ^ c) * DH_FNV_PRIME + DH_SPLITMIX_STEP;
 }
 
 static inline bool dh_output_digest_is_unit(const struct dh_output_digest *p)
@@ -50,10 +52,7 @@ static inline void dh_output_digest_end_amount(struct dh_output_digest *p)
 static inline void dh_output_digest_end_line(struct dh_output_digest *p)
 {
     dh_output_digest_end_amount(p);
-    uint64_t a = p->line + 1;
-    a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
-    a = (a ^ a >> 27) * 0x94d049bb133111ebu;
-    p->sum += a ^ a >> 31;
+    p->sum += dh_splitmix(p->line + 1);
     p->line = 0;
     p->open = false;
 }

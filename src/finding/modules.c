@@ -82,7 +82,7 @@ static void open_container(struct dh_known_module *m, const uint8_t id[16])
     dh_err_release(&ignored);
 }
 
-static struct dh_known_module *find(const struct dh_modules *s, const char *path)
+static struct dh_known_module *find_module(const struct dh_modules *s, const char *path)
 {
     for (size_t i = 0; i < s->all.n; i++)
         if (strcmp(s->all.at[i]->path, path) == 0)
@@ -90,7 +90,7 @@ static struct dh_known_module *find(const struct dh_modules *s, const char *path
     return NULL;
 }
 
-static struct dh_known_module *add(struct dh_modules *s, const char *path)
+static struct dh_known_module *add_module(struct dh_modules *s, const char *path)
 {
     struct dh_known_module *m = DH_NEW(struct dh_known_module);
     m->path = dh_strdup(path);
@@ -101,17 +101,17 @@ static struct dh_known_module *add(struct dh_modules *s, const char *path)
 
 struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, const uint8_t id[16])
 {
-    struct dh_known_module *m = find(s, path);
+    struct dh_known_module *m = find_module(s, path);
     if (!m)
-        open_container(m = add(s, path), id);
+        open_container(m = add_module(s, path), id);
     return m;
 }
 
 void dh_modules_put_virtual(struct dh_modules *s, const char *path, const struct dh_virtual_module *made)
 {
-    struct dh_known_module *m = find(s, path);
+    struct dh_known_module *m = find_module(s, path);
     if (!m)
-        m = add(s, path);
+        m = add_module(s, path);
     m->sites = made->sites;
     m->name = made->name;
     m->arg = made->arg;

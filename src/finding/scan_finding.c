@@ -225,7 +225,7 @@ static void name_object(const struct dh_scan_subject *n, const struct dh_symex_e
 }
 
 /* ---- findings ---- */
-static void begin(const struct dh_scan_subject *n, const char *kind, const char *text, struct dh_finding *f)
+static void begin_finding(const struct dh_scan_subject *n, const char *kind, const char *text, struct dh_finding *f)
 {
     dh_finding_init(f);
     f->kind = dh_finding_kind_parse(kind);
@@ -254,7 +254,7 @@ static bool is_better_name(const struct dh_finding_access *a, const struct dh_fi
 
 void dh_scan_race(const struct dh_scan_subject *n, uint32_t one, uint32_t other, const char *text, struct dh_finding *f)
 {
-    begin(n, "race", text, f);
+    begin_finding(n, "race", text, f);
     add_access(n, one, f);
     add_access(n, other, f);
     const struct dh_finding_access *a = &f->accesses.at[0], *b = &f->accesses.at[1];
@@ -294,7 +294,7 @@ void dh_scan_deadlock(const struct dh_scan_subject *n, const struct dh_deadlock 
         [DH_DEADLOCK_JOIN] = {"deadlock",
                               "the thread waits for the end of another one while it holds a lock that the other takes"},
     };
-    begin(n, words[d->kind].kind, words[d->kind].text, f);
+    begin_finding(n, words[d->kind].kind, words[d->kind].text, f);
     for (uint32_t k = 0; k < d->n; k++)
         add_access(n, d->events[k], f);
     const struct dh_finding_access *first = &f->accesses.at[0];
@@ -343,7 +343,7 @@ static const char *name_or(const char *name, const char *otherwise)
 
 void dh_scan_violation(const struct dh_scan_subject *n, const struct dh_violation *v, struct dh_finding *f)
 {
-    begin(n, "atomicity", "", f);
+    begin_finding(n, "atomicity", "", f);
     add_access(n, v->first, f);
     add_access(n, v->between, f);
     add_access(n, v->second, f);

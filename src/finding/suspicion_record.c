@@ -52,17 +52,6 @@ static const struct {
     [DH_OP_ASM] = {DH_ROLE_ACCESS, 0},
 };
 
-static const enum dh_finding_kind kinds[DH_SUSPECT_KIND_COUNT] = {
-    [DH_SUSPECT_RACE] = DH_FINDING_RACE,
-    [DH_SUSPECT_VIEW] = DH_FINDING_VIEW,
-    [DH_SUSPECT_ATOMICITY] = DH_FINDING_ATOMICITY,
-    [DH_SUSPECT_DEADLOCK] = DH_FINDING_DEADLOCK,
-    [DH_SUSPECT_CRITICAL_WAIT] = DH_FINDING_CRITICAL_WAIT,
-    [DH_SUSPECT_INDEFINITE_WAIT] = DH_FINDING_INDEFINITE_WAIT,
-    [DH_SUSPECT_LOST_WAKEUP] = DH_FINDING_LOST_WAKEUP,
-    [DH_SUSPECT_LOCK_MISUSE] = DH_FINDING_LOCK_MISUSE,
-};
-
 /* One suspicion being converted. */
 struct job {
     const struct dh_suspicion_view *view;
@@ -327,7 +316,7 @@ struct dh_suspicion_record *dh_suspicion_record(const struct dh_suspicion_view *
     struct dh_suspicion_record *r = DH_NEW(struct dh_suspicion_record);
     struct job j = {.view = view, .from = from, .out = r};
     struct dh_log_finding *f = &r->finding;
-    f->kind = from->kind < DH_SUSPECT_KIND_COUNT ? kinds[from->kind] : DH_FINDING_RACE;
+    f->kind = from->kind;
     f->level = from->level == DH_LEVEL_OBSERVED ? DH_LEVEL_OBSERVED : DH_LEVEL_SUSPECTED;
     f->time = view->meta && view->meta->started ? view->meta->started : (uint64_t)time(NULL);
     f->detector = detector;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "event/site.h"
+#include "model/mangled_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -239,7 +240,7 @@ static bool stores_vtable(LLVMValueRef instruction)
     if (!LLVMIsAGlobalVariable(value))
         return false;
     const char *name = LLVMGetValueName2(value, &len);
-    return dh_starts_with(name, "_ZTV") || dh_starts_with(name, "_ZTC") || dh_starts_with(name, "_ZTT");
+    return dh_mangled_is_any_vtable(name);
 }
 
 void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_access_name *name)

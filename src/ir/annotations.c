@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "event/hooks.h"
 #include "ir/debug_info.h"
+#include "model/mangled_names.h"
 
 #include <llvm-c/Target.h>
 #include <stdlib.h>
@@ -267,22 +268,16 @@ static void call_hook(struct reading *r, const struct guard *g, LLVMValueRef add
 }
 
 /* Constructors and destructors access the object exclusively. */
-static bool makes_or_ends(LLVMValueRef f)
+static bool is_exclusive(LLVMValueRef f)
 {
     size_t n;
-    const char *name = LLVMGetValueName2(f, &n);
-    if (!dh_starts_with(name, "_ZN"))
-        return false;
-    for (const char *at = strpbrk(name, "CD"); at; at = strpbrk(at + 1, "CD"))
-        if (at[1] >= '0' && at[1] <= '3' && at[2] == 'E')
-            return true;
-    return false;
+    return dh_mangled_is_constructor_or_destructor(LLVMGetValueName2(f, &n));
 }
 
 static void guard_access(struct reading *r, const struct guard *g, LLVMValueRef at, LLVMValueRef addr, uint64_t bytes,
                          bool write)
 {
-    if (makes_or_ends(LLVMGetBasicBlockParent(LLVMGetInstructionParent(at))))
+    if (is_exclusive(LLVMGetBasicBlockParent(LLVMGetInstructionParent(at))))
         return;
     LLVMPositionBuilderBefore(r->b, at);
     LLVMSetCurrentDebugLocation2(r->b, LLVMInstructionGetDebugLoc(at));
@@ -461,7 +456,7 @@ static void require(struct reading *r, LLVMValueRef f, const char *expression)
     struct guard g = {0};
     debug_info(r);
     if (find_lock(r, rest, record_type ? dh_type_strip(r->di, record_type) : NULL, &g.lock) &&
-        (g.lock.global || declared) && !makes_or_ends(f)) {
+        (g.lock.global || declared) && !is_exclusive(f)) {
         if (g.lock.global)
             at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f));
         while (LLVMIsAAllocaInst(at))

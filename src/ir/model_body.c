@@ -1,6 +1,7 @@
 /* Function bodies: one handler per LLVM opcode. */
 #include "ir/model_internal.h"
 #include "ir/sites.h"
+#include "model/mangled_names.h"
 
 #include <string.h>
 
@@ -208,7 +209,7 @@ static bool is_abstract_table(LLVMValueRef value)
     size_t n;
     if (LLVMGetValueKind(value) == LLVMConstantExprValueKind && LLVMGetConstOpcode(value) == LLVMGetElementPtr)
         value = LLVMGetOperand(value, 0);
-    return LLVMIsAGlobalVariable(value) && strncmp(LLVMGetValueName2(value, &n), "_ZTV", 4) == 0 &&
+    return LLVMIsAGlobalVariable(value) && dh_mangled_is_vtable(LLVMGetValueName2(value, &n)) &&
            LLVMGetInitializer(value) && has_pure(LLVMGetInitializer(value), 0);
 }
 

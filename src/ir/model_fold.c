@@ -2,6 +2,7 @@
  * branches its wrappers of locks and reference counts would look like something else. */
 #include "base/str.h"
 #include "ir/model_internal.h"
+#include "model/mangled_names.h"
 
 #include <string.h>
 
@@ -107,7 +108,7 @@ static bool is_guard(LLVMValueRef load)
 {
     size_t n;
     return LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic &&
-           dh_starts_with(LLVMGetValueName2(LLVMGetOperand(load, 0), &n), "_ZGVZ");
+           dh_mangled_is_static_guard(LLVMGetValueName2(LLVMGetOperand(load, 0), &n));
 }
 
 static bool fold(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)

@@ -6,6 +6,7 @@
 #include "ir/model_reader.h"
 #include "ir/sites.h"
 #include "ir/symbol_names.h"
+#include "model/mangled_names.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
@@ -56,17 +57,6 @@ static bool has_own_attribute(LLVMValueRef f, const char *name)
     return LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, name, (unsigned)strlen(name));
 }
 
-/* Mangled names of constructors and destructors end their nested name in C1, D0 and so on. */
-static bool is_construction(const char *name)
-{
-    if (!dh_starts_with(name, "_ZN"))
-        return false;
-    const char *end = strstr(name, "C2E"), *others[] = {"C1E", "D0E", "D1E", "D2E"};
-    for (size_t i = 0; !end && i < sizeof others / sizeof *others; i++)
-        end = strstr(name, others[i]);
-    return end;
-}
-
 static uint32_t flags_of(LLVMValueRef f)
 {
     uint32_t flags = 0;
@@ -76,7 +66,7 @@ static uint32_t flags_of(LLVMValueRef f)
     flags |= LLVMIsFunctionVarArg(LLVMGlobalGetValueType(f)) ? DH_FUNCTION_VARIADIC : 0;
     flags |= has_own_attribute(f, DH_NO_CHECK_ATTRIBUTE) ? DH_FUNCTION_NO_CHECK : 0;
     flags |= has_attribute(f, "noreturn") ? DH_FUNCTION_NO_RETURN : 0;
-    flags |= is_construction(name_of(f)) ? DH_FUNCTION_CONSTRUCTION : 0;
+    flags |= dh_mangled_is_constructor_or_destructor(name_of(f)) ? DH_FUNCTION_CONSTRUCTION : 0;
     return flags;
 }
 
@@ -137,7 +127,7 @@ static void declare_global(struct dh_model_reader *r, LLVMValueRef g)
     row.flags |= LLVMIsDeclaration(g) ? DH_GLOBAL_EXTERNAL : 0;
     row.flags |= is_exported(g) ? DH_GLOBAL_EXPORTED : 0;
     row.flags |= !LLVMIsDeclaration(g) && LLVMIsNull(LLVMGetInitializer(g)) ? DH_GLOBAL_ZERO : 0;
-    row.flags |= dh_starts_with(name_of(g), "_ZTV") ? DH_GLOBAL_VTABLE : 0;
+    row.flags |= dh_mangled_is_vtable(name_of(g)) ? DH_GLOBAL_VTABLE : 0;
     if (LLVMTypeIsSized(LLVMGlobalGetValueType(g)))
         row.size = LLVMABISizeOfType(r->layout, LLVMGlobalGetValueType(g));
     if (known && known->type)

@@ -1,10 +1,10 @@
 #include "ir/name_hints.h"
 
 #include "base/map.h"
-#include "base/str.h"
 #include "ir/access_names.h"
 #include "ir/debug_info.h"
 #include "ir/known_functions.h"
+#include "model/library_names.h"
 
 #include <string.h>
 
@@ -112,19 +112,7 @@ void dh_ir_add_name_hints(LLVMModuleRef m)
     dh_ptr_map_release(&k.variables);
 }
 
-/* Methods only: what the library calls atomic_thread_fence and the like is always_inline already. */
-static bool is_atomic_method(const char *name)
-{
-    static const char *const prefixes[] = {
-        "_ZNSt13__atomic_baseI", "_ZNKSt13__atomic_baseI", "_ZNVSt13__atomic_baseI", "_ZNVKSt13__atomic_baseI",
-        "_ZNSt6atomicI",         "_ZNKSt6atomicI",         "_ZNVSt6atomicI",         "_ZNVKSt6atomicI",
-        "_ZNSt11atomic_flag",    "_ZNKSt11atomic_flag",    "_ZNVSt11atomic_flag"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (dh_starts_with(name, prefixes[i]))
-            return true;
-    return false;
-}
-
+/* Members only: what the library calls atomic_thread_fence and the like is always_inline already. */
 void dh_ir_inline_atomics(LLVMModuleRef m)
 {
     size_t n;
@@ -133,7 +121,7 @@ void dh_ir_inline_atomics(LLVMModuleRef m)
     unsigned never = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
     unsigned none = LLVMGetEnumAttributeKindForName("optnone", strlen("optnone"));
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f) || !is_atomic_method(LLVMGetValueName2(f, &n)))
+        if (LLVMIsDeclaration(f) || dh_library_class_of_member(LLVMGetValueName2(f, &n)) != DH_LIBRARY_ATOMIC)
             continue;
         LLVMRemoveEnumAttributeAtIndex(f, at, never);
         LLVMRemoveEnumAttributeAtIndex(f, at, none);

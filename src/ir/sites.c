@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "ir/access_names.h"
 #include "ir/known_functions.h"
+#include "model/mangled_names.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
@@ -442,7 +443,7 @@ static bool is_thunk(LLVMValueRef function)
 {
     size_t n;
     const char *name = LLVMGetValueName2(function, &n);
-    return dh_starts_with(name, "_ZTh") || dh_starts_with(name, "_ZTv") || dh_starts_with(name, "_ZTc");
+    return dh_mangled_is_thunk(name);
 }
 
 static void walk_function(struct walk *w, LLVMValueRef function)

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "host/demangle.h"
+#include "model/library_names.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -90,8 +91,7 @@ void dh_ir_thread_entries(LLVMModuleRef m, struct dh_names *entries)
     size_t n;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
         const char *name = LLVMGetValueName2(f, &n);
-        if (!LLVMIsDeclaration(f) && dh_starts_with(name, "_ZNSt6thread11_State_impl") &&
-            dh_ends_with(name, "6_M_runEv"))
+        if (!LLVMIsDeclaration(f) && dh_library_is_thread_entry(name))
             add_std_thread(name, entries);
     }
 }

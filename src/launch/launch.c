@@ -7,6 +7,7 @@
 #include "driver/site_selection.h"
 #include "driver/variant.h"
 #include "finding/trained_pairs.h"
+#include "host/library_path.h"
 #include "host/notice.h"
 #include "host/process.h"
 #include "host/resources.h"
@@ -45,16 +46,10 @@ static void name_original(const char *program, const char *variant)
 
 static void forget_libraries(void)
 {
-    const char *path = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
-    if (path && *path)
-        setenv("LD_LIBRARY_PATH", path, 1);
-    else if (path)
-        unsetenv("LD_LIBRARY_PATH");
-    unsetenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
+    dh_library_path_restore();
     unsetenv("DEADHEAT_LIBRARIES");
 }
 
-/* The runtime puts the user's LD_LIBRARY_PATH back before the program's own code runs. */
 static bool lead_to_libraries(const char *program, const char *plan, struct dh_err *err)
 {
     char *folder;
@@ -62,12 +57,8 @@ static bool lead_to_libraries(const char *program, const char *plan, struct dh_e
         return false;
     forget_libraries();
     if (folder) {
-        const char *old = getenv("LD_LIBRARY_PATH");
-        char *path = old && *old ? dh_format("%s:%s", folder, old) : dh_strdup(folder);
-        setenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH", old ? old : "", 1);
+        dh_library_path_prepend(folder);
         setenv("DEADHEAT_LIBRARIES", folder, 1);
-        setenv("LD_LIBRARY_PATH", path, 1);
-        free(path);
     }
     free(folder);
     return true;

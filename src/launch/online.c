@@ -111,7 +111,7 @@ static void begin_trace(struct process *p)
     free(path);
 }
 
-static void *begin(void *arg, const struct dh_meta *meta)
+static void *begin_stream(void *arg, const struct dh_meta *meta)
 {
     struct process *p = DH_NEW(struct process);
     p->online = arg;
@@ -251,7 +251,7 @@ struct dh_online *dh_online_open(const struct dh_online_options *options, struct
     o->o = *options;
     if (!o->o.of_detectors.get)
         o->o.of_detectors.get = no_option;
-    struct dh_live_sink sink = {begin, event, grown, end, o};
+    struct dh_live_sink sink = {begin_stream, event, grown, end, o};
     bool ok =
         !*options->detectors || (dh_detectors_parse(options->detectors, &o->detectors, err) && try_detectors(o, err));
     ok = ok && (!options->rules || (o->rules = dh_rules_read(options->rules, err)));

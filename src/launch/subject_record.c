@@ -1,5 +1,6 @@
 #include "launch/subject_record.h"
 
+#include "base/random.h"
 #include "base/str.h"
 #include "host/file.h"
 #include "host/resources.h"
@@ -20,14 +21,6 @@
 enum { RECORDS_MOST = 4096, PIPE_MOST = 1 << 20, PIPE_PATIENCE_MS = 300 };
 
 extern char **environ;
-
-static uint64_t hash(const void *bytes, size_t n)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (const unsigned char *b = bytes; n; b++, n--)
-        h = (h ^ *b) * 0x100000001b3u;
-    return h;
-}
 
 /* ---- standard input ---- */
 
@@ -291,7 +284,8 @@ static bool keep_input(struct dh_subject_record *r, const char *folder, struct d
     struct dh_bytes b;
     if (!dh_mkdir_parents(folder, 0777, err) || !dh_file_read(r->input, &b, err))
         return false;
-    char *hex = dh_format("%016llx", (unsigned long long)hash(b.at, b.n)), *there = dh_path_absolute(folder);
+    char *hex = dh_format("%016llx", (unsigned long long)dh_fnv(DH_FNV_BASIS, b.at, b.n)),
+         *there = dh_path_absolute(folder);
     char *path = dh_format("%s/stdin-%s", there, hex);
     bool ok = dh_file_write(path, b.at, b.n, 0600, err);
     dh_bytes_release(&b);

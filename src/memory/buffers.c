@@ -1,23 +1,25 @@
+/* A list of stores for each thread; stores leave it as drains, or all at once where a fence or a change of locations
+ * demands it. */
 #include "memory/buffers.h"
 
-enum { MOST = 64 }; /* stores that wait in a buffer; processors have room for about as many */
+enum { STORES_MAX = 64 }; /* in one buffer; processors have room for about as many */
 
-struct waiting {
-    struct waiting *next;
+struct buffered_store {
+    struct buffered_store *next;
     struct dh_memory_access access;
     uint64_t value;
     uint32_t sequence;
-    uint32_t group; /* store barriers before it; under tso one is before each store */
-    bool is_last;   /* of those before it: a release store */
+    uint32_t group;     /* store barriers before it; under tso one is before each store */
+    bool waits_for_all; /* of earlier ones: a release store */
 };
 
 struct buffers {
     struct dh_locations locations; /* first: location_model.h */
     bool is_pso;
     struct root {
-        struct waiting *unused;
+        struct buffered_store *unused;
         struct buffer {
-            struct waiting *first;
+            struct buffered_store *first;
             uint32_t count, group;
         } of[];
     } *root;
@@ -47,9 +49,9 @@ static struct buffer *buffer_of(struct buffers *b, uint32_t thread)
     return thread < b->locations.arena.memory->threads ? &b->root->of[thread] : NULL;
 }
 
-/* ---- to memory ---- */
+/* ---- leaving the buffer ---- */
 
-static void commit(struct buffers *b, const struct dh_memory_access *a, uint64_t value, uint32_t sequence)
+static void write_to_memory(struct buffers *b, const struct dh_memory_access *a, uint64_t value, uint32_t sequence)
 {
     struct dh_memory *m = b->locations.arena.memory;
     struct dh_location *at = dh_location_get(&b->locations, a->address, a->size);
@@ -63,27 +65,27 @@ static void commit(struct buffers *b, const struct dh_memory_access *a, uint64_t
     m->poke(m, a->address, a->size, value);
 }
 
-static void discard(struct buffers *b, struct buffer *of, struct waiting **link)
+static void drop_store(struct buffers *b, struct buffer *of, struct buffered_store **link)
 {
-    struct waiting *w = *link;
+    struct buffered_store *w = *link;
     *link = w->next;
     w->next = b->root->unused;
     b->root->unused = w;
     of->count--;
 }
 
-static void drain(struct buffers *b, struct buffer *of, struct waiting **link)
+static void drain_store(struct buffers *b, struct buffer *of, struct buffered_store **link)
 {
-    struct waiting w = **link;
-    discard(b, of, link);
-    commit(b, &w.access, w.value, w.sequence);
+    struct buffered_store w = **link;
+    drop_store(b, of, link);
+    write_to_memory(b, &w.access, w.value, w.sequence);
 }
 
 static void flush(struct buffers *b, uint32_t thread)
 {
     struct buffer *of = buffer_of(b, thread);
     while (of && of->first)
-        drain(b, of, &of->first);
+        drain_store(b, of, &of->first);
 }
 
 void dh_buffers_flush(void *self, uint32_t thread, uint64_t object)
@@ -92,7 +94,7 @@ void dh_buffers_flush(void *self, uint32_t thread, uint64_t object)
     flush(self, thread);
 }
 
-/* What it wrote must not come before what waits. */
+/* A write at once must not overtake the stores that wait. */
 void dh_buffers_atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes)
 {
     (void)object;
@@ -114,8 +116,8 @@ void dh_buffers_join(void *self, uint32_t thread, uint32_t ended)
 
 /* ---- accesses ---- */
 
-/* Stores that wait are of whole locations: before these become others they all leave. */
-static void flush_all(struct buffers *b)
+/* A store that waits is of a whole location: before locations are split or joined all stores leave. */
+static void flush_all_threads(struct buffers *b)
 {
     struct dh_memory *m = b->locations.arena.memory;
     for (uint32_t t = 0; t < m->threads; t++) {
@@ -128,7 +130,7 @@ unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct d
 {
     struct buffers *b = self;
     if (dh_locations_would_split(&b->locations, address, size))
-        flush_all(b);
+        flush_all_threads(b);
     return dh_locations_pieces(&b->locations, address, size, out, room);
 }
 
@@ -137,10 +139,10 @@ unsigned dh_buffers_load(void *self, const struct dh_memory_access *a, struct dh
 {
     struct buffers *b = self;
     struct buffer *of = buffer_of(b, a->thread);
-    const struct waiting *own = NULL;
+    const struct buffered_store *own = NULL;
     if (dh_locations_differ(&b->locations, a->address, a->size))
-        flush_all(b);
-    for (const struct waiting *w = of ? of->first : NULL; w; w = w->next)
+        flush_all_threads(b);
+    for (const struct buffered_store *w = of ? of->first : NULL; w; w = w->next)
         if (w->access.address == a->address && w->access.size == a->size)
             own = w;
     if (!own || !room)
@@ -153,25 +155,25 @@ unsigned dh_buffers_load(void *self, const struct dh_memory_access *a, struct dh
     return 1;
 }
 
-static struct waiting *new_waiting(struct buffers *b)
+static struct buffered_store *take_store_record(struct buffers *b)
 {
-    struct waiting *w = b->root->unused;
+    struct buffered_store *w = b->root->unused;
     if (!w)
         return dh_run_arena_take(&b->locations.arena, sizeof *w);
     b->root->unused = w->next;
     return w;
 }
 
-static bool enqueue(struct buffers *b, struct buffer *of, const struct dh_memory_access *a, uint64_t value)
+static bool buffer_store(struct buffers *b, struct buffer *of, const struct dh_memory_access *a, uint64_t value)
 {
-    struct waiting *w = new_waiting(b), **link = &of->first;
+    struct buffered_store *w = take_store_record(b), **link = &of->first;
     if (!w || !dh_location_get(&b->locations, a->address, a->size))
         return false;
-    *w = (struct waiting){.access = *a,
-                          .value = value,
-                          .sequence = ++b->locations.root->sequence,
-                          .group = of->group,
-                          .is_last = a->order >= DH_ORDER_RELEASE};
+    *w = (struct buffered_store){.access = *a,
+                                 .value = value,
+                                 .sequence = ++b->locations.root->sequence,
+                                 .group = of->group,
+                                 .waits_for_all = a->order >= DH_ORDER_RELEASE};
     while (*link)
         link = &(*link)->next;
     *link = w;
@@ -185,19 +187,19 @@ void dh_buffers_store(void *self, const struct dh_memory_access *a, uint64_t val
     struct buffers *b = self;
     struct buffer *of = buffer_of(b, a->thread);
     if (dh_locations_differ(&b->locations, a->address, a->size))
-        flush_all(b);
+        flush_all_threads(b);
     if (of)
         of->group += !b->is_pso;
-    if (!of || !enqueue(b, of, a, value)) {
+    if (!of || !buffer_store(b, of, a, value)) {
         flush(b, a->thread);
-        commit(b, a, value, ++b->locations.root->sequence);
+        write_to_memory(b, a, value, ++b->locations.root->sequence);
         return;
     }
     if (a->order == DH_ORDER_SEQ_CST)
         flush(b, a->thread);
-    while (of->count > MOST) {
+    while (of->count > STORES_MAX) {
         b->locations.arena.memory->lost.removed++;
-        drain(b, of, &of->first);
+        drain_store(b, of, &of->first);
     }
 }
 
@@ -206,9 +208,9 @@ void dh_buffers_update(void *self, const struct dh_memory_access *a, unsigned in
     struct buffers *b = self;
     (void)index;
     if (dh_locations_differ(&b->locations, a->address, a->size))
-        flush_all(b);
+        flush_all_threads(b);
     flush(b, a->thread);
-    commit(b, a, value, ++b->locations.root->sequence);
+    write_to_memory(b, a, value, ++b->locations.root->sequence);
 }
 
 void dh_buffers_fence(void *self, uint32_t thread, enum dh_order order)
@@ -220,21 +222,21 @@ void dh_buffers_fence(void *self, uint32_t thread, enum dh_order order)
         of->group += order >= DH_ORDER_RELEASE;
 }
 
-/* ---- steps ---- */
+/* ---- drains ---- */
 
 /* No store of the same location, and under pso no earlier group, waits before it; before a release store, and under
  * tso, nothing does. */
-static bool may_leave(const struct buffers *b, const struct buffer *of, const struct waiting *w)
+static bool may_drain(const struct buffers *b, const struct buffer *of, const struct buffered_store *w)
 {
-    if (!b->is_pso || w->is_last)
+    if (!b->is_pso || w->waits_for_all)
         return w == of->first;
-    for (const struct waiting *e = of->first; e != w; e = e->next)
+    for (const struct buffered_store *e = of->first; e != w; e = e->next)
         if (e->group != w->group || e->access.address == w->access.address)
             return false;
     return true;
 }
 
-static unsigned by_address(struct dh_memory_drain *list, unsigned n, struct dh_memory_drain step)
+static unsigned insert_by_address(struct dh_memory_drain *list, unsigned n, struct dh_memory_drain step)
 {
     unsigned i = n;
     for (; i && list[i - 1].address > step.address; i--)
@@ -250,18 +252,18 @@ unsigned dh_buffers_enabled_drains(void *self, struct dh_memory_drain *out, unsi
     for (uint32_t t = 0; t < b->locations.arena.memory->threads; t++) {
         const struct buffer *of = &b->root->of[t];
         unsigned first = n;
-        for (const struct waiting *w = of->first; w && n < room; w = w->next)
-            if (may_leave(b, of, w))
-                n = first + by_address(out + first, n - first,
-                                       (struct dh_memory_drain){.thread = t,
-                                                                .site = w->access.site,
-                                                                .occurrence = w->access.occurrence,
-                                                                .sequence = w->sequence,
-                                                                .group = w->group,
-                                                                .is_last = w->is_last,
-                                                                .size = w->access.size,
-                                                                .address = w->access.address,
-                                                                .value = w->value});
+        for (const struct buffered_store *w = of->first; w && n < room; w = w->next)
+            if (may_drain(b, of, w))
+                n = first + insert_by_address(out + first, n - first,
+                                              (struct dh_memory_drain){.thread = t,
+                                                                       .site = w->access.site,
+                                                                       .occurrence = w->access.occurrence,
+                                                                       .sequence = w->sequence,
+                                                                       .group = w->group,
+                                                                       .waits_for_all = w->waits_for_all,
+                                                                       .size = w->access.size,
+                                                                       .address = w->access.address,
+                                                                       .value = w->value});
     }
     return n;
 }
@@ -270,9 +272,9 @@ void dh_buffers_drain(void *self, const struct dh_memory_drain *step)
 {
     struct buffers *b = self;
     struct buffer *of = buffer_of(b, step->thread);
-    for (struct waiting **w = of ? &of->first : NULL; w && *w; w = &(*w)->next)
-        if ((*w)->access.address == step->address && may_leave(b, of, *w)) {
-            drain(b, of, w);
+    for (struct buffered_store **w = of ? &of->first : NULL; w && *w; w = &(*w)->next)
+        if ((*w)->access.address == step->address && may_drain(b, of, *w)) {
+            drain_store(b, of, w);
             return;
         }
 }
@@ -280,9 +282,9 @@ void dh_buffers_drain(void *self, const struct dh_memory_drain *step)
 bool dh_buffers_waiting(void *self, const struct dh_memory_access *a, struct dh_candidate *out)
 {
     struct buffers *b = self;
-    const struct waiting *last = NULL;
+    const struct buffered_store *last = NULL;
     for (uint32_t t = 0; t < b->locations.arena.memory->threads; t++)
-        for (const struct waiting *w = t == a->thread ? NULL : b->root->of[t].first; w; w = w->next)
+        for (const struct buffered_store *w = t == a->thread ? NULL : b->root->of[t].first; w; w = w->next)
             if (w->access.address == a->address && w->access.size == a->size && (!last || last->sequence < w->sequence))
                 last = w;
     if (last)
@@ -298,10 +300,10 @@ void dh_buffers_forget(void *self, uint64_t address, uint64_t size)
 {
     struct buffers *b = self;
     for (uint32_t t = 0; t < b->locations.arena.memory->threads; t++)
-        for (struct waiting **w = &b->root->of[t].first; *w;) {
+        for (struct buffered_store **w = &b->root->of[t].first; *w;) {
             const struct dh_memory_access *a = &(*w)->access;
             if (a->address < address + size && address < a->address + a->size)
-                discard(b, &b->root->of[t], w);
+                drop_store(b, &b->root->of[t], w);
             else
                 w = &(*w)->next;
         }

@@ -1,7 +1,7 @@
 /* Store buffers: what tso and pso share. Layer: memory. A thread's stores wait in its buffer, where only its own loads
- * see them, until a step takes them to memory: in the order of the stores (tso), or in any order but per location and
- * across store barriers (pso). What makes a thread wait for its buffer on a processor empties it here; where the
- * schedule is free to take the steps before, that is the same. */
+ * see them, until a drain (a step of the schedule) writes them to memory: in the order of the stores (tso), or in any
+ * order but per location and across store barriers (pso). What makes a processor wait for its buffer empties it here at
+ * once: schedules that drain before it are among those searched. */
 #ifndef DH_MEMORY_BUFFERS_H
 #define DH_MEMORY_BUFFERS_H
 

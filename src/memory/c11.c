@@ -25,7 +25,7 @@ struct c11 {
     } *root;
 };
 
-static void begin(void *self)
+static void begin_run(void *self)
 {
     struct c11 *c = self;
     dh_locations_begin(&c->locations);
@@ -42,7 +42,7 @@ static void *start(struct dh_memory *memory)
         return NULL;
     history = history > DH_MEMORY_HISTORY_MOST - SPARE ? DH_MEMORY_HISTORY_MOST - SPARE : history;
     dh_locations_init(&c->locations, memory, history + SPARE, 2 * memory->threads);
-    begin(c);
+    begin_run(c);
     return c->root && c->clocks.root && c->clocks.root->bucket ? c : NULL;
 }
 
@@ -517,7 +517,7 @@ const struct dh_memory_model dh_memory_c11 = {
     .name = "c11",
     .summary = "RC11: C and C++ atomics, fences and plain accesses, without load buffering",
     .start = start,
-    .begin = begin,
+    .begin = begin_run,
     .fork = thread_forks,
     .join = thread_joins,
     .acquire = acquire,

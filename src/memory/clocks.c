@@ -1,5 +1,7 @@
 #include "memory/clocks.h"
 
+#include "base/hash.h"
+
 enum { OBJECT_BUCKETS = 64 };
 
 struct dh_clocks_object {
@@ -58,7 +60,7 @@ static struct dh_hb_thread *ordered_thread(struct dh_clocks *c, uint32_t thread)
 
 static struct dh_clocks_object *object_at(struct dh_clocks *c, uint64_t key, bool make)
 {
-    struct dh_clocks_object **o = &c->root->bucket[(key * 0x9E3779B97F4A7C15u >> 32) % OBJECT_BUCKETS];
+    struct dh_clocks_object **o = &c->root->bucket[(dh_hash_multiply(key) >> 32) % OBJECT_BUCKETS];
     for (; *o; o = &(*o)->next)
         if ((*o)->key == key)
             return *o;

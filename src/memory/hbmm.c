@@ -40,7 +40,7 @@ struct hbmm {
     } *root;
 };
 
-static void begin(void *self)
+static void begin_run(void *self)
 {
     struct hbmm *h = self;
     dh_hb_model_begin(self);
@@ -53,7 +53,7 @@ static void *start(struct dh_memory *memory)
     if (!h || !(h->foreseen = memory->memory(memory, FORESEEN * sizeof *h->foreseen)) ||
         !dh_hb_model_init(&h->hb, memory))
         return NULL;
-    begin(h);
+    begin_run(h);
     return h->root ? h : NULL;
 }
 
@@ -230,7 +230,7 @@ const struct dh_memory_model dh_memory_hbmm = {
     .name = "hbmm",
     .summary = "as hb, and writes to come that earlier runs have shown",
     .start = start,
-    .begin = begin,
+    .begin = begin_run,
     .fork = dh_hb_model_fork,
     .join = dh_hb_model_join,
     .acquire = dh_hb_model_acquire,

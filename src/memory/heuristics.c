@@ -1,5 +1,6 @@
 #include "memory/heuristics.h"
 
+#include "base/random.h"
 #include "base/reader.h"
 #include "memory/run_arena.h"
 
@@ -23,17 +24,10 @@ struct dh_picker {
 
 /* ---- the table ---- */
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
-}
-
 /* The entry, or the empty one where it would be. */
 static struct entry *place_of(struct root *r, uint64_t first, uint64_t second)
 {
-    uint32_t i = (uint32_t)mix(first * 31 + second + 0x9E3779B97F4A7C15u);
+    uint32_t i = (uint32_t)dh_splitmix(first * 31 + second + DH_SPLITMIX_STEP);
     for (;; i++) {
         struct entry *e = &r->table[i & (r->size - 1)];
         if ((e->key[0] == first && e->key[1] == second) || !(e->key[0] | e->key[1]))
@@ -82,8 +76,7 @@ struct choice {
 
 static unsigned chance(struct dh_picker *p, unsigned n)
 {
-    p->root->seed += 0x9E3779B97F4A7C15u;
-    return (unsigned)(mix(p->root->seed) % n);
+    return (unsigned)(dh_splitmix_next(&p->root->seed) % n);
 }
 
 static unsigned pick_newest(struct dh_picker *p, const struct choice *c)

@@ -1,5 +1,7 @@
 #include "memory/locations.h"
 
+#include "base/hash.h"
+
 enum { BUCKETS = 64, CELL = 8 };
 
 void dh_locations_init(struct dh_locations *l, struct dh_memory *memory, uint32_t history, uint32_t clocks)
@@ -23,7 +25,7 @@ bool dh_locations_begin(struct dh_locations *l)
 /* Pieces of one cell of eight bytes share a bucket, so that those that overlap are found together. */
 static struct dh_location **bucket_of(struct dh_locations *l, uint64_t address)
 {
-    uint64_t h = (address / CELL) * 0x9E3779B97F4A7C15u;
+    uint64_t h = dh_hash_multiply(address / CELL);
     return &l->root->bucket[(h >> 32) % l->root->buckets];
 }
 

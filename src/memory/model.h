@@ -85,9 +85,9 @@ struct dh_candidate {
 /* A store that waits in a buffer and could leave it now. */
 struct dh_memory_drain {
     uint32_t thread, site, occurrence;
-    uint32_t sequence; /* of the store among all of the run */
-    uint32_t group;    /* store barriers before it */
-    bool is_last;      /* leaves after all stores before it */
+    uint32_t sequence;  /* of the store among all of the run */
+    uint32_t group;     /* store barriers before it */
+    bool waits_for_all; /* leaves after all stores before it */
     uint8_t size;
     uint64_t address, value;
 };

@@ -5,7 +5,7 @@ struct sc {
     struct dh_locations locations; /* first: location_model.h */
 };
 
-static void begin(void *self)
+static void begin_run(void *self)
 {
     dh_locations_begin(&((struct sc *)self)->locations);
 }
@@ -16,7 +16,7 @@ static void *start(struct dh_memory *memory)
     if (!s)
         return NULL;
     dh_locations_init(&s->locations, memory, 2, 0);
-    begin(s);
+    begin_run(s);
     return s->locations.root ? s : NULL;
 }
 
@@ -49,7 +49,7 @@ const struct dh_memory_model dh_memory_sc = {
     .name = "sc",
     .summary = "a load answers the newest write",
     .start = start,
-    .begin = begin,
+    .begin = begin_run,
     .fork = dh_model_no_edge,
     .join = dh_model_no_edge,
     .acquire = dh_model_no_object,

@@ -24,52 +24,14 @@ bool dh_is_library_function(const char *mangled)
 enum dh_library_class dh_library_class_of_member(const char *mangled)
 {
     static const struct {
-        const char *name;
+        const char *beginning;
         enum dh_library_class class;
     } rows[] = {
-        {"6vectorI", DH_LIBRARY_OWNER},
-        {"5dequeI", DH_LIBRARY_OWNER},
-        {"4listI", DH_LIBRARY_OWNER},
-        {"12forward_listI", DH_LIBRARY_OWNER},
-        {"3mapI", DH_LIBRARY_OWNER},
-        {"8multimapI", DH_LIBRARY_OWNER},
-        {"3setI", DH_LIBRARY_OWNER},
-        {"8multisetI", DH_LIBRARY_OWNER},
-        {"13unordered_mapI", DH_LIBRARY_OWNER},
-        {"18unordered_multimapI", DH_LIBRARY_OWNER},
-        {"13unordered_setI", DH_LIBRARY_OWNER},
-        {"18unordered_multisetI", DH_LIBRARY_OWNER},
-        {"5queueI", DH_LIBRARY_OWNER},
-        {"5stackI", DH_LIBRARY_OWNER},
-        {"14priority_queueI", DH_LIBRARY_OWNER},
-        {"12basic_stringI", DH_LIBRARY_OWNER},
-        {"8functionI", DH_LIBRARY_SHARED_OWNER},
-        {"10unique_ptrI", DH_LIBRARY_OWNER},
-        {"10shared_ptrI", DH_LIBRARY_SHARED_OWNER},
-        {"12__shared_ptrI", DH_LIBRARY_SHARED_OWNER},
-        {"19__shared_ptr_accessI", DH_LIBRARY_SHARED_OWNER},
-        {"8weak_ptrI", DH_LIBRARY_SHARED_OWNER},
-        {"10__weak_ptrI", DH_LIBRARY_SHARED_OWNER},
-        {"3any", DH_LIBRARY_OWNER},
-        /* Base classes: compilers merge a destructor with an equal one of the base. */
-        {"8_Rb_treeI", DH_LIBRARY_OWNER},
-        {"10_HashtableI", DH_LIBRARY_OWNER},
-        {"10_List_baseI", DH_LIBRARY_OWNER},
-        {"14_Fwd_list_baseI", DH_LIBRARY_OWNER},
-        {"14_Function_baseD", DH_LIBRARY_SHARED_OWNER},
-        {"14_Optional_baseI", DH_LIBRARY_VALUE},
-        {"17_Optional_payloadI", DH_LIBRARY_VALUE},
-        {"22_Optional_payload_baseI", DH_LIBRARY_VALUE},
-        {"8optionalI", DH_LIBRARY_VALUE},
-        {"7variantI", DH_LIBRARY_VALUE},
-        {"4pairI", DH_LIBRARY_VALUE},
-        {"5tupleI", DH_LIBRARY_VALUE},
-        {"5arrayI", DH_LIBRARY_VALUE},
-        {"6bitsetI", DH_LIBRARY_VALUE},
-        {"10lock_guardI", DH_LIBRARY_LOCK_GUARD},
-        {"11unique_lockI", DH_LIBRARY_LOCK_GUARD},
-        {"11scoped_lockI", DH_LIBRARY_LOCK_GUARD},
-        {"11shared_lockI", DH_LIBRARY_LOCK_GUARD},
+#define DH_LIBRARY_CLASS(beginning, class) {beginning, DH_LIBRARY_##class},
+#define DH_LIBRARY_THREAD(beginning, role)
+#include "library_names.inc"
+#undef DH_LIBRARY_CLASS
+#undef DH_LIBRARY_THREAD
     };
     const char *at = dh_starts_with(mangled, "_Z") ? scope_of(mangled + 2) : NULL;
     if (!at || !dh_starts_with(at, "St"))
@@ -78,7 +40,39 @@ enum dh_library_class dh_library_class_of_member(const char *mangled)
     if (dh_starts_with(at, "7__cxx11"))
         at += 8;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (dh_starts_with(at, rows[i].name))
+        if (dh_starts_with(at, rows[i].beginning))
             return rows[i].class;
     return DH_LIBRARY_OTHER;
+}
+
+enum dh_thread_role dh_library_thread_role(const char *mangled)
+{
+    static const struct {
+        const char *beginning;
+        enum dh_thread_role role;
+    } rows[] = {
+#define DH_LIBRARY_CLASS(beginning, class)
+#define DH_LIBRARY_THREAD(beginning, role) {beginning, DH_THREAD_##role},
+#include "library_names.inc"
+#undef DH_LIBRARY_CLASS
+#undef DH_LIBRARY_THREAD
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (dh_starts_with(mangled, rows[i].beginning))
+            return rows[i].role;
+    return DH_THREAD_NONE;
+}
+
+bool dh_library_is_thread_entry(const char *mangled)
+{
+    return dh_starts_with(mangled, "_ZNSt6thread11_State_impl") && dh_ends_with(mangled, "6_M_runEv");
+}
+
+bool dh_library_is_copy(const char *mangled)
+{
+    static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZTVNS", "_ZTVS", "_ZTIS", "_ZTINS"};
+    for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++)
+        if (dh_starts_with(mangled, spaces[n]))
+            return true;
+    return false;
 }

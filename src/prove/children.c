@@ -17,7 +17,7 @@ void dh_children_release(struct dh_children *c)
     *c = (struct dh_children){0};
 }
 
-static void add(struct dh_children *out, const struct dh_engine_relative *r, unsigned number)
+static void add_child(struct dh_children *out, const struct dh_engine_relative *r, unsigned number)
 {
     struct dh_id id;
     struct dh_child_process c = {.identity = r->identity,
@@ -36,7 +36,7 @@ void dh_children_read(struct dh_children *out, const struct dh_engine_control *r
     out->all = r->n_relatives ? r->n_relatives - 1 : 0;
     for (uint32_t i = 1; i < n; i++)
         if (r->relatives[i].pid && r->relatives[i].made_threads)
-            add(out, &r->relatives[i], i);
+            add_child(out, &r->relatives[i], i);
 }
 
 static bool is_called(const struct dh_child_process *c, const char *what)

@@ -1,6 +1,7 @@
 #include "prove/native_run.h"
 
 #include "event/thread_count.h"
+#include "host/library_path.h"
 #include "host/private_files.h"
 
 #include <errno.h>
@@ -59,12 +60,7 @@ static void close_native(struct native *n)
 /* As it was before the variant was looked for (launch/launch.c). */
 static void forget_variant(void)
 {
-    const char *path = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
-    if (path && *path)
-        setenv("LD_LIBRARY_PATH", path, 1);
-    else if (path)
-        unsetenv("LD_LIBRARY_PATH");
-    unsetenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
+    dh_library_path_restore();
     unsetenv("DEADHEAT_PROGRAM");
     unsetenv("DEADHEAT_VARIANT");
     unsetenv("DEADHEAT_TOOL");

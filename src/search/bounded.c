@@ -92,7 +92,7 @@ static bool advance(struct bounded *b)
     return false;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     struct bounded *b = self;
     b->at = 0;
@@ -177,7 +177,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
     return (struct dh_choice){n->thread, n->alternative};
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     struct bounded *b = self;
     (void)thread, (void)alternative, (void)step;
@@ -193,9 +193,9 @@ const struct dh_strategy dh_strategy_bounded = {
     .name = "bounded",
     .summary = "all schedules with few preemptions, then with more",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
     .is_systematic = true,
 };

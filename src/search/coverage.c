@@ -1,5 +1,6 @@
 #include "search/coverage.h"
 
+#include "base/hash.h"
 #include "search/step.h"
 
 enum { FIRST_ROOM = 1024, BOTH = 3 };
@@ -30,7 +31,7 @@ struct dh_coverage {
 
 static uint32_t hash(uint64_t key)
 {
-    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32);
+    return (uint32_t)(dh_hash_multiply(key) >> 32);
 }
 
 struct dh_coverage *dh_coverage_new(struct dh_search *search)

@@ -51,7 +51,7 @@ static void *start(struct dh_search *search)
     return d;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     struct directed *d = self;
     d->first = dh_rng_below(&d->rng, 2);
@@ -296,7 +296,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
             return dh_choose_alternative(&d->rng, now, i);
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     struct directed *d = self;
     (void)alternative;
@@ -325,8 +325,8 @@ const struct dh_strategy dh_strategy_directed = {
     .name = "directed",
     .summary = "holds a thread at one access and leads others to the other",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
 };

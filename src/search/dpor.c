@@ -6,6 +6,7 @@
  *
  * Shards: at the first few nodes with a choice all threads that do not sleep are explored, and the hash of the path
  * decides which of the subtrees below the last of them are this shard's. Those of others sleep as if explored. */
+#include "base/hash.h"
 #include "search/actors.h"
 #include "search/fair.h"
 #include "search/grow.h"
@@ -70,7 +71,7 @@ static bool has(const struct dpor *d, const struct node *n, enum set which, uint
     return thread / 64 < n->words && set_of(d, n, which)[thread / 64] >> thread % 64 & 1;
 }
 
-static void add(struct dpor *d, const struct node *n, enum set which, uint32_t thread)
+static void add_to_set(struct dpor *d, const struct node *n, enum set which, uint32_t thread)
 {
     set_of(d, n, which)[thread / 64] |= (uint64_t)1 << thread % 64;
 }
@@ -153,7 +154,7 @@ static void reverse_races(struct dpor *d, uint32_t end, uint32_t thread)
             continue;
         struct initial found = find_initial(d, index, end, thread);
         if (!found.covered && found.thread != UINT32_MAX)
-            add(d, n, SET_BACKTRACK, found.thread);
+            add_to_set(d, n, SET_BACKTRACK, found.thread);
     }
 }
 
@@ -161,8 +162,7 @@ static void reverse_races(struct dpor *d, uint32_t end, uint32_t thread)
 
 static uint64_t path_with(uint64_t path, uint32_t thread)
 {
-    path = (path ^ (thread + 1)) * 0x9e3779b97f4a7c15u;
-    return path ^ path >> 29;
+    return dh_hash_fold(path, thread + 1);
 }
 
 static void set_branch(struct dpor *d, struct node *n)
@@ -201,7 +201,7 @@ static bool take_next(struct dpor *d, struct node *n)
             n->alternative = UINT32_MAX; /* which ones there are is known when the node is reached again */
             if (is_in_shard(d, n, n->thread))
                 return true;
-            add(d, n, SET_SLEEP, n->thread);
+            add_to_set(d, n, SET_SLEEP, n->thread);
         }
     return false;
 }
@@ -214,7 +214,7 @@ static bool advance(struct dpor *d)
         dh_trace_cut(&d->trace, d->nodes - 1);
         if (++n->alternative < n->alternatives)
             return true;
-        add(d, n, SET_SLEEP, n->thread);
+        add_to_set(d, n, SET_SLEEP, n->thread);
         if (take_next(d, n))
             return true;
         d->words_used = n->sets;
@@ -223,7 +223,7 @@ static bool advance(struct dpor *d)
     return false;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     struct dpor *d = self;
     bool more = !d->broken && (!d->begun || advance(d));
@@ -258,13 +258,13 @@ static bool new_node(struct dpor *d, const struct dh_decision *now)
         if (now->actors[i].ended)
             continue;
         if (d->at && still_sleeps(d, now, i))
-            add(d, n, SET_SLEEP, i);
+            add_to_set(d, n, SET_SLEEP, i);
         if (dh_actor_rank(&now->actors[i]) == DH_RANK_BLOCKED)
             continue;
         if (dh_fair_is_blocked(&d->fair, now, i))
             d->search->statistics.unfair++;
         else
-            add(d, n, SET_ENABLED, i);
+            add_to_set(d, n, SET_ENABLED, i);
     }
     d->nodes++;
     set_branch(d, n);
@@ -329,7 +329,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
         struct node *n = &d->node[d->at];
         uint32_t thread = prefer(d, n, now);
         if (thread != UINT32_MAX && !is_in_shard(d, n, thread)) {
-            add(d, n, SET_SLEEP, thread);
+            add_to_set(d, n, SET_SLEEP, thread);
             thread = take_next(d, n) ? n->thread : UINT32_MAX;
         }
         if (thread == UINT32_MAX) {
@@ -339,7 +339,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
             return give_up(d, &s->redundant);
         }
         set_thread(n, &now->actors[thread], thread);
-        add(d, n, SET_BACKTRACK, thread);
+        add_to_set(d, n, SET_BACKTRACK, thread);
     }
     struct node *n = &d->node[d->at];
     if (n->alternative == UINT32_MAX && n->thread < now->count)
@@ -354,7 +354,7 @@ static bool same(const struct dh_step *a, const struct dh_step *b)
     return a->kind == b->kind && a->flags == b->flags && a->site == b->site;
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     struct dpor *d = self;
     uint32_t index = d->at++;
@@ -386,7 +386,7 @@ static void explore_without(struct dpor *d)
         if (left & set_of(d, n, SET_BACKTRACK)[i])
             return;
         if (left) {
-            add(d, n, SET_BACKTRACK, i * 64 + (uint32_t)__builtin_ctzll(left));
+            add_to_set(d, n, SET_BACKTRACK, i * 64 + (uint32_t)__builtin_ctzll(left));
             return;
         }
     }
@@ -424,9 +424,9 @@ const struct dh_strategy dh_strategy_dpor = {
     .name = "dpor",
     .summary = "every happens-before class once, by dynamic partial order reduction",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
     .is_systematic = true,
 };

@@ -21,7 +21,7 @@ static void *start(struct dh_search *search)
     return f->self ? f : NULL;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     struct follow *f = self;
     f->at = 0;
@@ -53,7 +53,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
     return dh_choose_cut();
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     struct follow *f = self;
     if (f->at++ >= f->search->prefix_length)
@@ -70,8 +70,8 @@ const struct dh_strategy dh_strategy_follow = {
     .name = "follow",
     .summary = "a given beginning, then another strategy",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
 };

@@ -38,7 +38,7 @@ static void *start(struct dh_search *search)
     return p;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     struct pct *p = self;
     for (uint32_t i = 0; i < p->changes; i++)
@@ -102,7 +102,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
     return thread == UINT32_MAX ? dh_choose_cut() : dh_choose_alternative(&p->rng, now, thread);
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     (void)self, (void)thread, (void)alternative, (void)step;
 }
@@ -116,8 +116,8 @@ const struct dh_strategy dh_strategy_pct = {
     .name = "pct",
     .summary = "random priorities that change at a few points",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
 };

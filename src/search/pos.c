@@ -26,7 +26,7 @@ static void *start(struct dh_search *search)
     return p;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     struct pos *p = self;
     p->threads = 0;
@@ -65,7 +65,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
     return rank ? dh_choose_alternative(&p->rng, now, best[rank]) : dh_choose_cut();
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     struct pos *p = self;
     (void)thread, (void)alternative;
@@ -82,8 +82,8 @@ const struct dh_strategy dh_strategy_pos = {
     .name = "pos",
     .summary = "random priorities of steps, drawn anew where order matters",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
 };

@@ -5,23 +5,34 @@
  * prefix is shorter then, never wrong. */
 #include "search/prefix_internal.h"
 
+#include "base/hash.h"
 #include "search/step.h"
 
 enum omitted { OMITTED_POST = 1 << 0, OMITTED_OTHER = 1 << 1 };
 
-/* A synchronisation object after the prefix. */
-struct object {
+/* What rows of a table begin with. */
+struct row {
     uint64_t key;
-    uint32_t owner; /* thread + 1 */
-    uint32_t readers;
-    uint8_t omitted;
     bool used;
 };
 
+struct table {
+    char *rows;
+    size_t row_size;
+    uint32_t n, room;
+};
+
+/* A synchronisation object after the prefix. */
+struct object {
+    struct row row;
+    uint8_t omitted;
+    uint32_t owner; /* thread + 1 */
+    uint32_t readers;
+};
+
 struct granule {
-    uint64_t key;
+    struct row row;
     uint8_t dirty; /* bytes whose last write in the run is omitted */
-    bool used;
 };
 
 struct thread {
@@ -32,10 +43,7 @@ struct thread {
 struct extension {
     struct dh_search *search;
     struct dh_prefix *p;
-    struct object *object;
-    uint32_t object_room, objects;
-    struct granule *granule;
-    uint32_t granule_room, granules;
+    struct table objects, granules;
     struct thread *thread;
     uint32_t threads, suspended;
     bool creates_omitted, io_omitted, wide_omitted;
@@ -47,69 +55,54 @@ enum { FIRST_ROOM = 256, WIDEST = 1 << 16 };
 
 /* ---- tables ---- */
 
-static uint32_t hash(uint64_t key, uint32_t room)
+/* The row with that key, or the empty one where it would be. */
+static struct row *row_at(const struct table *t, uint64_t key)
 {
-    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (room - 1);
+    uint32_t i = (uint32_t)(dh_hash_multiply(key) >> 32) & (t->room - 1);
+    struct row *r;
+    while ((r = (struct row *)(t->rows + i * t->row_size))->used && r->key != key)
+        i = (i + 1) & (t->room - 1);
+    return r;
 }
 
-static struct object *object_at(struct object *table, uint32_t room, uint64_t key)
+static bool grow(struct extension *w, struct table *t)
 {
-    uint32_t i = hash(key, room);
-    while (table[i].used && table[i].key != key)
-        i = (i + 1) & (room - 1);
-    return &table[i];
+    struct table more = {.row_size = t->row_size, .n = t->n, .room = t->room ? t->room * 2 : FIRST_ROOM};
+    more.rows = w->search->memory(w->search, more.room * more.row_size);
+    if (!more.rows) {
+        w->search->statistics.no_memory = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < t->room; i++) {
+        const struct row *r = (const struct row *)(t->rows + i * t->row_size);
+        if (r->used)
+            __builtin_memcpy(row_at(&more, r->key), r, t->row_size);
+    }
+    *t = more;
+    return true;
+}
+
+/* NULL: no memory. */
+static void *row_of(struct extension *w, struct table *t, uint64_t key)
+{
+    if (t->n * 2 >= t->room && !grow(w, t))
+        return NULL;
+    struct row *r = row_at(t, key);
+    t->n += !r->used;
+    *r = (struct row){key, true};
+    return r;
 }
 
 static struct object *object_of(struct extension *w, uint64_t key)
 {
-    if (w->objects * 2 >= w->object_room) {
-        uint32_t room = w->object_room ? w->object_room * 2 : FIRST_ROOM;
-        struct object *more = w->search->memory(w->search, room * sizeof *more);
-        if (!more) {
-            w->search->statistics.no_memory = true;
-            return &w->no_object;
-        }
-        for (uint32_t i = 0; i < w->object_room; i++)
-            if (w->object[i].used)
-                *object_at(more, room, w->object[i].key) = w->object[i];
-        w->object = more;
-        w->object_room = room;
-    }
-    struct object *o = object_at(w->object, w->object_room, key);
-    w->objects += !o->used;
-    o->used = true;
-    o->key = key;
-    return o;
-}
-
-static struct granule *granule_at(struct granule *table, uint32_t room, uint64_t key)
-{
-    uint32_t i = hash(key, room);
-    while (table[i].used && table[i].key != key)
-        i = (i + 1) & (room - 1);
-    return &table[i];
+    struct object *o = row_of(w, &w->objects, key);
+    return o ? o : &w->no_object;
 }
 
 static struct granule *granule_of(struct extension *w, uint64_t key)
 {
-    if (w->granules * 2 >= w->granule_room) {
-        uint32_t room = w->granule_room ? w->granule_room * 2 : FIRST_ROOM;
-        struct granule *more = w->search->memory(w->search, room * sizeof *more);
-        if (!more) {
-            w->search->statistics.no_memory = true;
-            return &w->no_granule;
-        }
-        for (uint32_t i = 0; i < w->granule_room; i++)
-            if (w->granule[i].used)
-                *granule_at(more, room, w->granule[i].key) = w->granule[i];
-        w->granule = more;
-        w->granule_room = room;
-    }
-    struct granule *g = granule_at(w->granule, w->granule_room, key);
-    w->granules += !g->used;
-    g->used = true;
-    g->key = key;
-    return g;
+    struct granule *g = row_of(w, &w->granules, key);
+    return g ? g : &w->no_granule;
 }
 
 /* ---- bytes ---- */
@@ -403,7 +396,7 @@ static void extend(struct extension *w, const struct dh_prefix_pair *pair, struc
 
 bool dh_prefix_extend(struct dh_prefix *p, const struct dh_prefix_pair *pair, struct dh_prefix_choices *c)
 {
-    struct extension w = {0};
+    struct extension w = {.objects.row_size = sizeof(struct object), .granules.row_size = sizeof(struct granule)};
     if (pair->first >= pair->second || pair->second >= p->run.n || !start_extension(&w, p))
         return false;
     *c = (struct dh_prefix_choices){.held = p->run.step[pair->first].thread};

@@ -20,7 +20,7 @@ static void *start(struct dh_search *search)
     return w;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     (void)self;
     return true;
@@ -44,7 +44,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
             return dh_choose_alternative(&w->rng, now, i);
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     (void)self, (void)thread, (void)alternative, (void)step;
 }
@@ -58,8 +58,8 @@ const struct dh_strategy dh_strategy_random = {
     .name = "random",
     .summary = "random walk",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
 };

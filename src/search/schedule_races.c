@@ -1,5 +1,6 @@
 #include "search/schedule_races.h"
 
+#include "base/hash.h"
 #include "event/happens_before.h"
 #include "search/shadow.h"
 
@@ -78,7 +79,7 @@ static struct dh_hb_thread *thread_at(struct dh_schedule_races *h, uint64_t inde
 
 static struct object *slot_of(const struct dh_schedule_races *h, uint64_t key)
 {
-    uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (h->object_room - 1);
+    uint32_t i = (uint32_t)(dh_hash_multiply(key) >> 32) & (h->object_room - 1);
     while (h->object[i].generation == h->shadow.generation && h->object[i].key != key)
         i = (i + 1) & (h->object_room - 1);
     return &h->object[i];
@@ -351,7 +352,7 @@ static void atomic_write(const struct executed *x)
 static bool was_reported(struct dh_schedule_races *h, uint32_t a, uint32_t b)
 {
     uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1;
-    uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (h->pair_room - 1);
+    uint32_t i = (uint32_t)(dh_hash_multiply(key) >> 32) & (h->pair_room - 1);
     for (; h->pair[i]; i = (i + 1) & (h->pair_room - 1))
         if (h->pair[i] == key)
             return true;
@@ -371,7 +372,7 @@ static bool was_reported(struct dh_schedule_races *h, uint32_t a, uint32_t b)
     h->pair_room = n * 2;
     for (uint32_t k = 0; k < n; k++)
         if (old[k]) {
-            uint32_t at = (uint32_t)(old[k] * 0x9e3779b97f4a7c15u >> 32) & (h->pair_room - 1);
+            uint32_t at = (uint32_t)(dh_hash_multiply(old[k]) >> 32) & (h->pair_room - 1);
             while (more[at])
                 at = (at + 1) & (h->pair_room - 1);
             more[at] = old[k];
@@ -432,11 +433,6 @@ uint64_t dh_schedule_races_self(struct dh_schedule_races *h, uint32_t thread)
 {
     const struct dh_hb_thread *t = thread_at(h, thread);
     return t ? dh_shadow_self(thread, dh_hb_epoch(t)) : 0;
-}
-
-bool dh_schedule_races_watches(const struct dh_schedule_races *h, uint64_t address)
-{
-    return dh_shadow_is_watched(&h->shadow, address);
 }
 
 void dh_schedule_races_watch(struct dh_schedule_races *h, uint64_t address)

@@ -40,6 +40,5 @@ struct dh_shadow_known *dh_schedule_races_known(struct dh_schedule_races *h);
 uint64_t dh_schedule_races_self(struct dh_schedule_races *h, uint32_t thread);
 /* From now on no access of these eight bytes is taken for known in this schedule. Where a race was found none is. */
 void dh_schedule_races_watch(struct dh_schedule_races *h, uint64_t address);
-bool dh_schedule_races_watches(const struct dh_schedule_races *h, uint64_t address);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef DH_SEARCH_SHADOW_KNOWN_H
 #define DH_SEARCH_SHADOW_KNOWN_H
 
+#include "base/hash.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,7 +51,7 @@ static inline uint64_t dh_shadow_tag(uint64_t number, uint16_t generation)
 
 static inline uint32_t dh_shadow_home(const struct dh_shadow_known *k, uint64_t number)
 {
-    return (uint32_t)(number * 0x9e3779b97f4a7c15u >> 32) & (k->room - 1);
+    return (uint32_t)(dh_hash_multiply(number) >> 32) & (k->room - 1);
 }
 
 static inline bool dh_shadow_covers(uint64_t cell, uint64_t self, unsigned want)

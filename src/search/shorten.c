@@ -144,7 +144,7 @@ static bool next_window(struct shorten *s)
     return true;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     struct shorten *s = self;
     s->planned = s->at = s->done = 0;
@@ -234,7 +234,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
     return s->from_plan ? c : choose_unplanned(s, now);
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     struct shorten *s = self;
     (void)step;
@@ -255,8 +255,8 @@ const struct dh_strategy dh_strategy_shorten = {
     .name = "shorten",
     .summary = "a given schedule with ever fewer context switches",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
 };

@@ -1,5 +1,6 @@
 #include "search/trace.h"
 
+#include "base/hash.h"
 #include "base/vclock.h"
 #include "search/grow.h"
 
@@ -17,7 +18,7 @@ bool dh_trace_init(struct dh_trace *t, struct dh_search *search)
 
 static uint32_t slot_of(struct dh_trace *t, uint64_t key)
 {
-    uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (t->slot_room - 1);
+    uint32_t i = (uint32_t)(dh_hash_multiply(key) >> 32) & (t->slot_room - 1);
     while (t->slot[i].used && t->slot[i].key != key)
         i = (i + 1) & (t->slot_room - 1);
     return i;

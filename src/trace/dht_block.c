@@ -74,6 +74,7 @@ struct predictor {
     uint64_t seq;
 };
 
+/* Part of the format: must not change. */
 static uint32_t hash(uint64_t a, uint64_t b)
 {
     return (uint32_t)(((a * 0x9e3779b97f4a7c15u) ^ b) * 0xd6e8feb86659fd93u >> 40);

@@ -3,6 +3,7 @@
 #include "trace/event_buffer.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -94,7 +95,7 @@ static void end_chunk(struct dh_event_buffer *k)
 static unsigned row_of(const struct dh_event *e)
 {
     uint64_t key = (uint64_t)e->site << 32 | e->thread << 8 | e->kind;
-    return (unsigned)((key * 0x9e3779b97f4a7c15u) >> 50);
+    return (unsigned)(dh_hash_multiply(key) >> 50);
 }
 
 /* Equal but for its address, and its seq is the expected one. */

@@ -66,8 +66,8 @@ static void want(struct dh_feed *f, uint8_t index)
             dh_vec_push(&f->wanted[kind], index);
 }
 
-static bool begin(struct dh_feed *f, const struct dh_detector *d, const struct dh_detector_options *o,
-                  struct dh_err *err)
+static bool begin_detector(struct dh_feed *f, const struct dh_detector *d, const struct dh_detector_options *o,
+                           struct dh_err *err)
 {
     const char *why = NULL;
     void *self = d->begin(f->run, o, &why);
@@ -94,7 +94,7 @@ struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_run_host
     (void)meta;
     f->run = dh_run_state_new(host);
     for (size_t i = 0; i < detectors->n && i < UINT8_MAX; i++)
-        if (!begin(f, detectors->at[i], options ? options : &none, err)) {
+        if (!begin_detector(f, detectors->at[i], options ? options : &none, err)) {
             dh_feed_free(f);
             return NULL;
         }

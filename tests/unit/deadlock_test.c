@@ -233,7 +233,7 @@ struct feed {
     struct dh_run_state *world;
     void *self;
     const struct dh_detector *detector;
-    int found[DH_SUSPECT_KIND_COUNT][2];
+    int found[DH_FINDING_KIND_COUNT][2];
     struct dh_suspicion last;
     struct dh_suspect suspects[DH_SUSPECTS];
 };
@@ -357,7 +357,7 @@ static enum answer ask(const struct program *p)
         bool whole = run(p, &f);
         feed_end(&f);
         if (whole)
-            return f.found[DH_SUSPECT_DEADLOCK][DH_LEVEL_SUSPECTED] ? SUSPECTS : SILENT;
+            return f.found[DH_FINDING_DEADLOCK][DH_LEVEL_SUSPECTED] ? SUSPECTS : SILENT;
     }
     return UNKNOWN;
 }

@@ -89,11 +89,11 @@ static void found(void *arg, const char *detector, const void *suspicion)
     struct host *h = arg;
     const struct dh_suspicion *s = suspicion;
     assert_string_equal(detector, "lockset");
-    if (s->kind == DH_SUSPECT_ATOMICITY) {
+    if (s->kind == DH_FINDING_ATOMICITY) {
         steps_found(h, s);
         return;
     }
-    assert_int_equal(s->kind, DH_SUSPECT_RACE);
+    assert_int_equal(s->kind, DH_FINDING_RACE);
     assert_int_equal(s->level, DH_LEVEL_SUSPECTED);
     assert_int_equal(s->n_suspects, 2);
     const struct dh_event *e[2];

@@ -95,7 +95,7 @@ static void expect(struct stream *s, const char *const *functions)
     if (s->found.n != n)
         fail_msg("%zu findings, %zu expected; first: %s", s->found.n, n, s->found.n ? s->found.at[0].text : "-");
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(s->found.at[i].kind, DH_SUSPECT_ATOMICITY);
+        assert_int_equal(s->found.at[i].kind, DH_FINDING_ATOMICITY);
         assert_int_equal(s->found.at[i].level, DH_LEVEL_SUSPECTED);
     }
     stream_release(s);

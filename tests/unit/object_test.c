@@ -141,7 +141,7 @@ static void found(void *arg, const char *detector, const void *suspicion)
     struct host *h = arg;
     const struct dh_suspicion *s = suspicion;
     assert_string_equal(detector, "object");
-    assert_int_equal(s->kind, DH_SUSPECT_RACE);
+    assert_int_equal(s->kind, DH_FINDING_RACE);
     assert_int_equal(s->level, DH_LEVEL_SUSPECTED);
     assert_int_equal(s->n_suspects, 2);
     for (int i = 0; i < 2; i++)

@@ -177,7 +177,7 @@ static void hear(void *arg, const char *detector, const void *suspicion)
     struct heard *h = arg;
     const struct dh_suspicion *s = suspicion;
     assert_string_equal(detector, "race");
-    assert_int_equal(s->kind, DH_SUSPECT_RACE);
+    assert_int_equal(s->kind, DH_FINDING_RACE);
     assert_int_equal(s->n_suspects, 2);
     assert_int_not_equal(s->suspects[0].thread, s->suspects[1].thread);
     uint64_t from = (s->addr - MEMORY) / scale, n = s->size / scale;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct stream_found {
-    enum dh_suspicion_kind kind;
+    enum dh_finding_kind kind;
     enum dh_finding_level level;
     char key[256], text[512];
     uint32_t sites[DH_SUSPECTS];

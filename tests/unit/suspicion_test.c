@@ -151,7 +151,7 @@ static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh
         {.op = DH_OP_READ, .thread = 0, .site = READS, .addr = ACCOUNT + 8, .size = 4, .note = "the audit"},
     };
     dh_run_report(s->world, who,
-                  &(struct dh_suspicion){.kind = DH_SUSPECT_RACE,
+                  &(struct dh_suspicion){.kind = DH_FINDING_RACE,
                                          .level = level,
                                          .addr = ACCOUNT + 8,
                                          .size = 4,
@@ -201,7 +201,7 @@ static void what_is_told_late_names_what_was_there(void **state)
     begin(&s);
     happens(&s, (struct dh_event){.kind = DH_EVENT_ALLOC, .addr = ACCOUNT, .arg = 64, .site = DH_NO_PLACE});
     const struct dh_suspect one = {.op = DH_OP_WRITE, .thread = 1, .site = WRITES, .addr = ACCOUNT + 8, .size = 4};
-    struct dh_suspicion late = {.kind = DH_SUSPECT_ATOMICITY,
+    struct dh_suspicion late = {.kind = DH_FINDING_ATOMICITY,
                                 .addr = ACCOUNT + 8,
                                 .size = 4,
                                 .object = dh_run_find_object(s.world, ACCOUNT + 8)->number,
@@ -256,7 +256,7 @@ static void locks_and_joins_are_deeds(void **state)
     look_at = check_deadlock;
     dh_run_report(
         s.world, &deadlock,
-        &(struct dh_suspicion){.kind = DH_SUSPECT_DEADLOCK, .addr = LOCK_B, .suspects = all, .n_suspects = 3});
+        &(struct dh_suspicion){.kind = DH_FINDING_DEADLOCK, .addr = LOCK_B, .suspects = all, .n_suspects = 3});
     assert_int_equal(s.told, 1);
     end(&s);
 }

@@ -78,7 +78,7 @@ static const struct {
 static bool was_found(const struct stream *s, const char *key)
 {
     for (size_t i = 0; i < s->found.n; i++)
-        if (strcmp(s->found.at[i].key, key) == 0 && s->found.at[i].kind == DH_SUSPECT_VIEW &&
+        if (strcmp(s->found.at[i].key, key) == 0 && s->found.at[i].kind == DH_FINDING_VIEW &&
             s->found.at[i].level == DH_LEVEL_SUSPECTED)
             return true;
     return false;

@@ -1,5 +1,6 @@
 #include "runtime/atomrace/noise.h"
 
+#include "base/random.h"
 #include "event/noise.h"
 #include "event/site_mark.h"
 #include "runtime/core/options.h"
@@ -18,21 +19,12 @@ static struct dh_noise noise;
 
 static __thread uint64_t stream;
 
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9u;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 /* splitmix64 */
 static uint64_t next_random(void)
 {
     if (!stream)
-        stream = mix((uint64_t)dh_options.seed * 0x9e3779b97f4a7c15u + __dh_thread.index + 1) | 1;
-    return mix(stream += 0x9e3779b97f4a7c15u);
+        stream = dh_splitmix((uint64_t)dh_options.seed * DH_SPLITMIX_STEP + __dh_thread.index + 1) | 1;
+    return dh_splitmix_next(&stream);
 }
 
 static bool draw(unsigned per_mille)
@@ -115,7 +107,7 @@ static uint32_t times_seen(uint32_t place)
     }
     if (!counts)
         return UINT32_MAX;
-    struct count *c = &counts[mix(place) % COUNTS];
+    struct count *c = &counts[dh_splitmix(place) % COUNTS];
     if (!c->n || c->place != place) {
         *c = (struct count){.place = place};
         n_places++;
@@ -183,7 +175,7 @@ static struct goal {
 
 static struct goal *goal_of(uint32_t place)
 {
-    return &goals[mix(place) % PLACES];
+    return &goals[dh_splitmix(place) % PLACES];
 }
 
 static void goal(uint32_t place)
@@ -197,7 +189,7 @@ static void goal(uint32_t place)
 static struct pair *pair_of(uint32_t one, uint32_t other)
 {
     uint64_t places = (uint64_t)(one < other ? one : other) << 32 | (one < other ? other : one);
-    struct pair *p = &pairs[mix(places) % PAIRS];
+    struct pair *p = &pairs[dh_splitmix(places) % PAIRS];
     if (p->places != places)
         *p = (struct pair){.places = places};
     return p;

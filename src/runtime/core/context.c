@@ -1,5 +1,6 @@
 #include "runtime/core/context.h"
 
+#include "base/hash.h"
 #include "runtime/core/frames.h"
 #include "runtime/platform/alloc.h"
 
@@ -63,7 +64,7 @@ static uint32_t take_id(void)
 
 static _Atomic uint32_t *bucket_of(uint64_t value)
 {
-    return &buckets[(value * 0xff51afd7ed558ccdu) >> (64 - BUCKET_BITS)];
+    return &buckets[dh_hash_multiply(value) >> (64 - BUCKET_BITS)];
 }
 
 /* From `id` along the bucket up to `end`. */

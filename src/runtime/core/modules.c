@@ -46,7 +46,7 @@ static bool already_there(const struct dh_module *m, const char *path)
 }
 
 /* The dynamic linker serialises calls, so there is one writer. */
-static int add(struct dl_phdr_info *info, size_t size, void *unused)
+static int add_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
@@ -69,7 +69,7 @@ void dh_modules_note(uint32_t context)
     size_t n = dh_context_frames(context, frames, FRAMES_NOTED);
     for (size_t i = 0; i < n && i < FRAMES_NOTED; i++)
         if (!dh_modules_find(frames[i])) {
-            dl_iterate_phdr(add, NULL);
+            dl_iterate_phdr(add_module, NULL);
             return;
         }
 }

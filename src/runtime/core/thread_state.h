@@ -3,6 +3,7 @@
 #ifndef DH_RUNTIME_CORE_THREAD_STATE_H
 #define DH_RUNTIME_CORE_THREAD_STATE_H
 
+#include "base/hash.h"
 #include "detect/consistency.h"
 #include "event/stream.h"
 
@@ -97,7 +98,7 @@ extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("de
 
 static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)
 {
-    return 3 * caller + return_address * 0x9e3779b97f4a7c15u;
+    return 3 * caller + dh_hash_multiply(return_address);
 }
 
 /* Puts a frame into its slot. A signal handler may come at any point and push frames of its own: the entry is whole

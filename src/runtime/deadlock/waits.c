@@ -1,3 +1,4 @@
+/* Which thread waits for which lock, condition or thread, as an observer of synchronisation. */
 #include "runtime/deadlock/deadlock.h"
 
 #include "event/finding_log.h"

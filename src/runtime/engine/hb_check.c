@@ -1,5 +1,6 @@
 #include "runtime/engine/hb_check.h"
 
+#include "base/hash.h"
 #include "event/site.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
@@ -92,7 +93,7 @@ static struct dh_engine_party party_of(const struct dh_schedule_access *a)
 
 static uint64_t *racy_slot(uint64_t granule)
 {
-    uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
+    uint64_t i = dh_hash_multiply(granule) >> (64 - 10);
     while (check->known->racy[i] && check->known->racy[i] != granule)
         i = (i + 1) % RACY;
     return &check->known->racy[i];
@@ -121,7 +122,7 @@ static void extend_if_racy(const struct dh_step *s)
 
 static struct handled *handled_slot(uint64_t granule)
 {
-    uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
+    uint64_t i = dh_hash_multiply(granule) >> (64 - 10);
     while (check->known->handled[i].granule && check->known->handled[i].granule != granule)
         i = (i + 1) % RACY;
     return &check->known->handled[i];
@@ -211,7 +212,7 @@ void dh_hb_check_executed(void)
 
 static bool is_checked(const struct dh_step *s)
 {
-    uint64_t hash = (s->object + ((uint64_t)s->site << 32)) * 0x9e3779b97f4a7c15u;
+    uint64_t hash = dh_hash_multiply(s->object + ((uint64_t)s->site << 32));
     struct checked *c = &check->checked[hash >> (64 - 13)];
     uint32_t what = s->size << 16 | s->flags;
     if (c->address == s->object && c->place == s->site && c->turn == dh_engine->turns && c->what == what)

@@ -1,6 +1,7 @@
 /* The exact hooks, around every access of instrumented code: visible ones park, the others are only checked. */
 #include "runtime/core/public_hooks.h"
 
+#include "base/hash.h"
 #include "event/site.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
@@ -60,7 +61,7 @@ static void yield_at(struct dh_task *t, uint32_t place)
 
 static __attribute__((noinline)) void pass_long(struct dh_task *t, const void *addr, uint32_t place)
 {
-    t->touched |= 1ull << (((uint64_t)(uintptr_t)addr >> 3) * 0x9e3779b97f4a7c15u >> 58);
+    t->touched |= 1ull << (dh_hash_multiply((uint64_t)(uintptr_t)addr >> 3) >> 58);
     if (t->invisible_accesses > INVISIBLE_MOST)
         yield_at(t, place);
 }

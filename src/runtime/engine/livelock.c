@@ -1,5 +1,6 @@
 #include "runtime/engine/livelock.h"
 
+#include "base/hash.h"
 #include "runtime/core/thread_state.h"
 
 enum { STACK_MOST = 1 << 18 };
@@ -33,23 +34,16 @@ bool dh_livelock_is_watching(void)
     return dh_livelock_watches;
 }
 
-static uint64_t hash_add(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
-/* Hash of the state; 0: unknown. */
 static uint64_t state_hash(const struct entry *entry, uint32_t place)
 {
     uintptr_t high = __dh_thread.stack_high, here = (uintptr_t)__builtin_frame_address(0);
     if (entry->sp <= here || entry->sp >= high || entry->sp & 7 || high - entry->sp > STACK_MOST)
         return 0;
-    uint64_t hash = hash_add(1, place);
+    uint64_t hash = dh_hash_fold(1, place);
     for (unsigned i = 0; i < sizeof entry->kept / sizeof *entry->kept; i++)
-        hash = hash_add(hash, entry->kept[i]);
+        hash = dh_hash_fold(hash, entry->kept[i]);
     for (const volatile uint64_t *at = (const uint64_t *)entry->sp; (uintptr_t)(at + 1) <= high; at++)
-        hash = hash_add(hash, *at);
+        hash = dh_hash_fold(hash, *at);
     return hash ? hash : 1;
 }
 

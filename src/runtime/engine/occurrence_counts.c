@@ -2,6 +2,8 @@
  * of earlier schedules (stamp) are free. */
 #include "runtime/engine/engine.h"
 
+#include "base/hash.h"
+
 enum { BEGIN_BITS = 12 };
 
 struct entry {
@@ -33,10 +35,10 @@ void dh_occurrence_counts_reset(void)
 static uint32_t slot_of(uint32_t task, uint32_t place)
 {
     uint64_t key = (uint64_t)task << 32 | place;
-    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> (64 - table->bits));
+    return (uint32_t)(dh_hash_multiply(key) >> (64 - table->bits));
 }
 
-static struct entry *find(uint32_t task, uint32_t place)
+static struct entry *find_entry(uint32_t task, uint32_t place)
 {
     uint32_t mask = (1u << table->bits) - 1;
     for (uint32_t i = slot_of(task, place);; i = (i + 1) & mask) {
@@ -58,7 +60,7 @@ static bool grow(void)
     table->bits++;
     for (uint32_t i = 0; i < n; i++)
         if (old[i].stamp == table->stamp)
-            *find(old[i].task, old[i].place) = old[i];
+            *find_entry(old[i].task, old[i].place) = old[i];
     return true;
 }
 
@@ -66,7 +68,7 @@ uint32_t dh_occurrence_counts_next(uint32_t task, uint32_t place)
 {
     if (table->used * 4 >= 3u << table->bits && !grow())
         return 0;
-    struct entry *e = find(task, place);
+    struct entry *e = find_entry(task, place);
     if (e->stamp != table->stamp) {
         *e = (struct entry){task, place, table->stamp, 0};
         table->used++;

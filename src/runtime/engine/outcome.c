@@ -54,7 +54,7 @@ struct dh_engine_outcome dh_outcome_now(void)
                                       .errors = dh_output_digest_sum(outcome->streams[1])};
 }
 
-static struct dh_engine_outcome *find(const struct dh_engine_outcome *o)
+static struct dh_engine_outcome *find_outcome(const struct dh_engine_outcome *o)
 {
     struct dh_engine_control *c = dh_engine->control;
     for (uint32_t i = 0; i < c->n_outcomes && i < DH_ENGINE_OUTCOMES; i++)
@@ -67,7 +67,7 @@ static struct dh_engine_outcome *find(const struct dh_engine_outcome *o)
 static void collect(const struct dh_engine_outcome *o)
 {
     struct dh_engine_control *c = dh_engine->control;
-    struct dh_engine_outcome *known = find(o);
+    struct dh_engine_outcome *known = find_outcome(o);
     if (!known) {
         c->progress.outcome_new_at = c->progress.schedules + 1;
         if (c->n_outcomes == DH_ENGINE_OUTCOMES)
@@ -100,6 +100,6 @@ void dh_outcome_end(void)
     if (e->flags & DH_ENGINE_COLLECT)
         collect(&o);
     ignore_varying(&o);
-    if (e->flags & DH_ENGINE_JUDGE && !find(&o))
+    if (e->flags & DH_ENGINE_JUDGE && !find_outcome(&o))
         e->end = DH_ENGINE_WRONG;
 }

@@ -1,5 +1,6 @@
 #include "runtime/engine/relatives.h"
 
+#include "base/random.h"
 #include "runtime/core/start.h"
 #include "runtime/engine/engine.h"
 #include "runtime/platform/bytes.h"
@@ -16,13 +17,6 @@ static uint32_t forks; /* children so far */
 
 /* What pthread_atfork calls. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
-
-static uint64_t mix(uint64_t a)
-{
-    a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
-    a = (a ^ a >> 27) * 0x94d049bb133111ebu;
-    return a ^ a >> 31;
-}
 
 static long read_file(const char *path, char *out, size_t n)
 {
@@ -61,13 +55,13 @@ static uint64_t read_command(struct dh_engine_relative *r)
     long n = read_file("/proc/self/cmdline", words, sizeof words);
     uint64_t hash = 1;
     for (long i = 0; i < n; i++) {
-        hash = mix(hash + (unsigned char)words[i]);
+        hash = dh_splitmix(hash + (unsigned char)words[i]);
         words[i] = words[i] ? words[i] : ' ';
     }
     while (n && words[n - 1] == ' ')
         words[--n] = 0;
     for (unsigned i = 0; i < sizeof __dh_module_id; i++)
-        hash = mix(hash + __dh_module_id[i]);
+        hash = dh_splitmix(hash + __dh_module_id[i]);
     if (!r)
         return hash;
     const char *program = dh_process.original ? dh_process.original : dh_process.path;
@@ -95,7 +89,7 @@ void dh_relatives_start(void)
     uint32_t number, before = DH_ENGINE_STARTING;
     struct dh_engine_relative *r = new_entry(&number);
     uint64_t hash = read_command(r);
-    identity = number ? mix(hash + times_before(hash, number)) | 1 : 0;
+    identity = number ? dh_splitmix(hash + times_before(hash, number)) | 1 : 0;
     complete(r);
     __register_atfork(NULL, count_fork, NULL, NULL);
     __atomic_compare_exchange_n(&dh_engine->control->progress.state, &before, DH_ENGINE_SEQUENTIAL, false,
@@ -107,7 +101,7 @@ void dh_relatives_forked(void)
     uint32_t number;
     const struct dh_engine_relative *parent = self;
     struct dh_engine_relative *r = new_entry(&number);
-    identity = mix(identity + forks + 1) | 1;
+    identity = dh_splitmix(identity + forks + 1) | 1;
     forks = 0;
     if (parent && r) {
         dh_text_copy(r->program, sizeof r->program, parent->program);

@@ -22,7 +22,7 @@ static void *start(struct dh_search *search)
     return replay;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     (void)self;
     replay->next = replay->led = replay->in_row = 0;
@@ -165,7 +165,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *m)
     dh_engine_finish(DH_ENGINE_REPLAYED);
 }
 
-static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+static void step_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
 {
     (void)self, (void)thread, (void)alternative, (void)step;
 }
@@ -179,8 +179,8 @@ const struct dh_strategy dh_replay_strategy = {
     .name = "replay",
     .summary = "what was decided before",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
-    .done = done,
+    .done = step_done,
     .end = end,
 };

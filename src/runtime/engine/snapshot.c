@@ -251,12 +251,6 @@ bool dh_snapshot_unprotect(uintptr_t address, size_t size)
     return any;
 }
 
-bool dh_snapshot_covers(uintptr_t address)
-{
-    const struct region *r = snapshot ? region_of(address) : NULL;
-    return r && r->protection & PROT_WRITE;
-}
-
 /* ---- what the program does to mappings ---- */
 
 /* The part of the range in one region, from `low` on: its end. */

@@ -13,8 +13,6 @@ bool dh_snapshot_take(uintptr_t main_sp);
 bool dh_snapshot_fault(uintptr_t address);
 /* Before the kernel writes there: true if a page was protected. */
 bool dh_snapshot_unprotect(uintptr_t address, size_t size);
-/* Is it in memory that restore copies back? */
-bool dh_snapshot_covers(uintptr_t address);
 void dh_snapshot_restore(void);
 /* In a child process: everything is writable, and nothing is copied any more. */
 void dh_snapshot_abandon(void);

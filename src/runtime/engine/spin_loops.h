@@ -4,6 +4,7 @@
 #ifndef DH_RUNTIME_ENGINE_SPIN_LOOPS_H
 #define DH_RUNTIME_ENGINE_SPIN_LOOPS_H
 
+#include "base/hash.h"
 #include "runtime/engine/engine.h"
 
 /* Of the step at which the task parks: does it yield? */
@@ -15,7 +16,7 @@ static inline void dh_spin_loops_passed(struct dh_task *t, uintptr_t address, ui
 {
     if (!t->may_spin)
         return;
-    t->path_hash = (t->path_hash ^ address ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
+    t->path_hash = dh_hash_multiply(t->path_hash ^ address ^ (uint64_t)place << 32);
     if (writes)
         dh_spin_loops_wrote(t, address);
 }

@@ -1,5 +1,6 @@
 #include "runtime/engine/start_point.h"
 
+#include "base/random.h"
 #include "runtime/engine/hb_check.h"
 #include "runtime/engine/system/time.h"
 #include "runtime/engine/undisturbed.h"
@@ -142,7 +143,7 @@ static uint32_t step_of(const struct dh_engine_job *job, uint32_t first, uint32_
     if (job->start == DH_ENGINE_BEFORE_FIRST && first)
         return first;
     if (job->start == DH_ENGINE_IN_BETWEEN && last)
-        return (uint32_t)((job->seed * 0x9e3779b97f4a7c15u >> 32) * last >> 32);
+        return (uint32_t)((job->seed * DH_SPLITMIX_STEP >> 32) * last >> 32);
     return last;
 }
 

@@ -4,6 +4,7 @@
  * not hang because of healing. */
 #include "runtime/core/public_hooks.h"
 
+#include "base/hash.h"
 #include "runtime/heal/heal.h"
 
 enum {
@@ -274,7 +275,7 @@ static inline struct span span_of(const struct group *g)
 static inline uint32_t lock_of(const struct lock_range *w, const void *object)
 {
     uint64_t key = (uint64_t)(uintptr_t)object >> 3;
-    return w->first + (uint32_t)(key * 0x9E3779B97F4A7C15u >> 32 & w->mask);
+    return w->first + (uint32_t)(dh_hash_multiply(key) >> 32 & w->mask);
 }
 
 static inline struct span span_at(const struct group *g, const void *object)

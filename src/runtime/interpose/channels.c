@@ -1,5 +1,6 @@
 #include "runtime/interpose/channels.h"
 
+#include "base/hash.h"
 #include "runtime/platform/alloc.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/raw_syscall.h"
@@ -95,15 +96,9 @@ void dh_channel_set(int fd, dh_channel c)
 
 /* ---- what a descriptor is ---- */
 
-static uint64_t mix(uint64_t h, uint64_t value)
-{
-    h = (h ^ value) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
 static dh_channel by_hash(uint64_t h)
 {
-    return FIRST_HASHED + (dh_channel)(mix(h, 1) % (ALL - FIRST_HASHED));
+    return FIRST_HASHED + (dh_channel)(dh_hash_fold(h, 1) % (ALL - FIRST_HASHED));
 }
 
 union address {
@@ -125,7 +120,7 @@ static uint64_t hash_bytes(const void *at, size_t n)
     const unsigned char *bytes = at;
     uint64_t h = n;
     for (size_t i = 0; i < n; i++)
-        h = mix(h, bytes[i]);
+        h = dh_hash_fold(h, bytes[i]);
     return h;
 }
 
@@ -134,12 +129,12 @@ static uint64_t hash_address(const union address *a)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
     if (a->any.sa_family == AF_INET)
-        return mix(hash_bytes(&a->in.sin_addr, 4), a->in.sin_port);
+        return dh_hash_fold(hash_bytes(&a->in.sin_addr, 4), a->in.sin_port);
     const uint8_t *in6 = a->in6.sin6_addr.s6_addr;
     bool is_mapped = true;
     for (int i = 0; i < 12; i++)
         is_mapped = is_mapped && in6[i] == mapped[i];
-    return mix(is_mapped ? hash_bytes(in6 + 12, 4) : hash_bytes(in6, 16), a->in6.sin6_port);
+    return dh_hash_fold(is_mapped ? hash_bytes(in6 + 12, 4) : hash_bytes(in6, 16), a->in6.sin6_port);
 }
 
 /* Both ends of a connection know both addresses: in the sum they are the same. Of local sockets only one end has a
@@ -179,7 +174,7 @@ static dh_channel identify(int fd, bool *settled)
         return identify_socket(fd, settled);
     *settled = true;
     if (S_ISFIFO(about.st_mode))
-        return by_hash(mix(about.st_dev, about.st_ino));
+        return by_hash(dh_hash_fold(about.st_dev, about.st_ino));
     /* eventfd and its like, not seen being made: without a type, and all of one inode. */
     return about.st_mode & S_IFMT ? DH_CHANNEL_NONE : dh_channel_new();
 }

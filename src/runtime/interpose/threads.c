@@ -41,7 +41,7 @@ static uintptr_t top_of_stack(const struct beginning *b)
 
 /* Thread-local storage may have been that of another thread, of which we know no end; as the stack below, which
  * dh_thread_start cares for. */
-static struct beginning begin(void *memory, uintptr_t stack_high)
+static struct beginning begin_thread(void *memory, uintptr_t stack_high)
 {
     struct beginning b = *(struct beginning *)memory;
     dh_free(memory, sizeof b);
@@ -54,13 +54,13 @@ static struct beginning begin(void *memory, uintptr_t stack_high)
 
 static void *run_posix(void *memory)
 {
-    struct beginning b = begin(memory, STACK_HIGH);
+    struct beginning b = begin_thread(memory, STACK_HIGH);
     return b.routine.posix(b.argument);
 }
 
 static int run_c11(void *memory)
 {
-    struct beginning b = begin(memory, STACK_HIGH);
+    struct beginning b = begin_thread(memory, STACK_HIGH);
     return b.routine.c11(b.argument);
 }
 

@@ -1,10 +1,11 @@
 #include "runtime/platform/address_map.h"
 
+#include "base/hash.h"
 #include "runtime/platform/alloc.h"
 
 static size_t bucket_of(uint64_t key)
 {
-    return (key * 0x9e3779b97f4a7c15u) >> 54;
+    return dh_hash_multiply(key) >> 54;
 }
 _Static_assert(DH_MAP_BUCKETS == 1 << (64 - 54), "the shift picks a bucket");
 

@@ -1,5 +1,6 @@
 #include "runtime/race/sync_table.h"
 
+#include "base/hash.h"
 #include "runtime/platform/alloc.h"
 #include "runtime/platform/spin.h"
 #include "runtime/race/thread_slots.h"
@@ -28,7 +29,7 @@ static _Atomic uint32_t *population_of(uintptr_t addr)
 /* Addresses of a cache line share a bucket, so that freed memory is searched line by line. */
 static struct dh_sync_bucket *bucket_of(uintptr_t addr)
 {
-    return &buckets[(addr / LINE * 0x9e3779b97f4a7c15u) >> (64 - BUCKET_BITS)];
+    return &buckets[dh_hash_multiply(addr / LINE) >> (64 - BUCKET_BITS)];
 }
 
 void dh_sync_clock_clear(struct dh_sync_clock **c)

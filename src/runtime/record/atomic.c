@@ -2,6 +2,7 @@
  * is written down. */
 #include "runtime/record/state.h"
 
+#include "base/hash.h"
 #include "event/site.h"
 #include "runtime/platform/lock_order.h"
 #include "runtime/platform/raw_syscall.h"
@@ -18,7 +19,7 @@ static struct dh_record_bucket buckets[BUCKETS];
 
 static struct dh_record_bucket *bucket_of(uintptr_t addr)
 {
-    return &buckets[(addr >> 3) * 0x9e3779b97f4a7c15u >> 54];
+    return &buckets[dh_hash_multiply(addr >> 3) >> 54];
 }
 
 static unsigned order_of(uint32_t what)

@@ -44,7 +44,7 @@ static bool is_there(const struct dh_stream_module *m, const char *path)
 }
 
 /* The dynamic linker serialises calls, so there is one writer. The executable comes first. */
-static int add(struct dl_phdr_info *info, size_t size, void *unused)
+static int add_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
@@ -69,5 +69,5 @@ static int add(struct dl_phdr_info *info, size_t size, void *unused)
 void dh_record_modules(void)
 {
     if (dh_record_on)
-        dl_iterate_phdr(add, NULL);
+        dl_iterate_phdr(add_module, NULL);
 }

@@ -504,7 +504,7 @@ void dh_record_ignore_end(enum dh_ignored what)
 
 /* ---- the process ---- */
 
-static void begin(void)
+static void begin_recording(void)
 {
     dh_record_on = dh_stream_open();
     if (!dh_record_on)
@@ -521,7 +521,7 @@ void dh_record_start(void)
     if (!dh_options.stream)
         return;
     dh_modules_init();
-    begin();
+    begin_recording();
 }
 
 /* What the thread holds, it holds in the child, too; of all others only their states are left, unused. */
@@ -536,7 +536,7 @@ void dh_record_forked(void)
     dh_spin_forked(&states_lock);
     free_states = NULL;
     dh_stream_drop();
-    begin();
+    begin_recording();
     for (uint32_t i = 0; s && __dh_thread.record && i < s->n_held; i++)
         for (uint32_t k = 0; k < s->held[i].depth; k++)
             dh_record_lock_acquired((const void *)s->held[i].lock, s->held[i].shared ? DH_LOCK_SHARED : 0, NULL);

@@ -2,6 +2,7 @@
  * much. Lines with racy elements remain longest. */
 #include "runtime/stale/element_sampling.h"
 
+#include "base/random.h"
 #include "runtime/stale/racy_elements.h"
 #include "runtime/stale/state.h"
 
@@ -44,7 +45,7 @@ static unsigned count_with(const uintptr_t *at, unsigned n, uint64_t bit)
 /* Differs by the seed of the run. */
 static uint64_t random_of(uint64_t number)
 {
-    uint64_t a = (dh_stale_control->job.seed + 1) * 0x9e3779b97f4a7c15u + number * 0xbf58476d1ce4e5b9u;
+    uint64_t a = (dh_stale_control->job.seed + 1) * DH_SPLITMIX_STEP + number * 0xbf58476d1ce4e5b9u;
     return (a ^ a >> 31) * 0x94d049bb133111ebu >> 20;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/stale/racy_elements.h"
 
+#include "base/hash.h"
 #include "runtime/platform/spin.h"
 
 uint32_t dh_racy_elements_wanted;
@@ -17,7 +18,7 @@ static dh_spin lock = DH_SPIN_INIT(DH_RANK_RACY_ELEMENTS);
 
 static unsigned bit_of(uintptr_t at)
 {
-    return (unsigned)(at / 8 * 0x9e3779b97f4a7c15u >> 54) % FILTER;
+    return (unsigned)(dh_hash_multiply(at / 8) >> 54) % FILTER;
 }
 
 static void add_address(uintptr_t at, uintptr_t block)

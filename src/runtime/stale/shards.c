@@ -2,6 +2,7 @@
  * freed. */
 #include "runtime/stale/shard.h"
 
+#include "base/hash.h"
 #include "memory/heuristics.h"
 #include "runtime/interpose/real.h"
 #include "runtime/platform/alloc.h"
@@ -46,7 +47,7 @@ static void poke(struct dh_memory *m, uint64_t address, unsigned size, uint64_t 
 
 static struct dh_stale_shard *shard_of(uint64_t address)
 {
-    return &shards[(address / DH_STALE_LINE * 0x9e3779b97f4a7c15u >> 60) % SHARDS];
+    return &shards[(dh_hash_multiply(address / DH_STALE_LINE) >> 60) % SHARDS];
 }
 
 static bool start_shard(struct dh_stale_shard *s, uint32_t slots, unsigned number)
@@ -158,7 +159,7 @@ static bool may_have(uint64_t line)
 
 bool dh_stale_granule_access(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most)
 {
-    uint64_t i = at * 0x9e3779b97f4a7c15u >> 32;
+    uint64_t i = dh_hash_multiply(at) >> 32;
     struct dh_stale_granule *g = &s->known[i % KNOWN];
     for (; g->at && g->at != at; g = &s->known[i % KNOWN])
         i++;

@@ -1,5 +1,5 @@
-/* Adversarial memory as an observer of synchronisation: happens-before by stale/order.c, and memory that is new or
- * freed, which has no past. Racy elements are found again in blocks that are allocated. */
+/* Adversarial memory as an observer of synchronisation: happens-before by stale/happens_before.c, and memory that is
+ * new or freed, which has no past. Racy elements are found again in blocks that are allocated. */
 #include "runtime/sync/observer.h"
 
 #include "runtime/core/threads.h"

@@ -1,4 +1,5 @@
 /* Candidate values of a load, by the memory model, and which one the heuristic picks. */
+#include "base/hash.h"
 #include "runtime/engine/adversary/internal.h"
 #include "runtime/engine/hb_check.h"
 #include "runtime/engine/system/kernel_call.h"
@@ -11,7 +12,7 @@ enum { ALTERNATIVES_MOST = 32 };
 
 bool dh_adversary_is_sampled(uint64_t at, unsigned rate)
 {
-    uint64_t hash = (at >> GRANULE_SHIFT) * 0x9e3779b97f4a7c15u;
+    uint64_t hash = dh_hash_multiply(at >> GRANULE_SHIFT);
     return !(hash >> 20 & ((1u << rate) - 1)) || (dh_racy_elements_wanted && dh_racy_elements_has(at));
 }
 

@@ -51,7 +51,7 @@ static uint32_t slot_of(uint32_t thread, uint64_t address)
 static struct dh_step step_of(const struct dh_memory_drain *s)
 {
     return (struct dh_step){.kind = DH_STEP_DRAIN,
-                            .order = (uint8_t)((s->group & DH_DRAIN_GROUP) | (s->is_last ? DH_DRAIN_LAST : 0)),
+                            .order = (uint8_t)((s->group & DH_DRAIN_GROUP) | (s->waits_for_all ? DH_DRAIN_LAST : 0)),
                             .flags = DH_STEP_WRITES,
                             .site = s->site,
                             .object = s->address,

@@ -2,11 +2,13 @@
  * memory; entries of earlier schedules are free. */
 #include "runtime/engine/adversary/internal.h"
 
+#include "base/hash.h"
+
 enum { FORGOTTEN_MOST = 1 << 16 };
 
 struct dh_tracked_granule *dh_adversary_granule(uint64_t granule)
 {
-    uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - TRACKED_BITS);
+    uint64_t i = dh_hash_multiply(granule) >> (64 - TRACKED_BITS);
     while (dh_adversarial_memory->tracked[i].schedule == dh_adversarial_memory->schedule &&
            dh_adversarial_memory->tracked[i].granule != granule)
         i = (i + 1) & ((1u << TRACKED_BITS) - 1);

@@ -91,7 +91,7 @@ bool dh_directory_is_empty(struct dh_inode *dir)
 
 /* ---- getdents ---- */
 
-static bool add(struct visit *v, const char *name, size_t length, uint64_t number, unsigned type)
+static bool add_entry(struct visit *v, const char *name, size_t length, uint64_t number, unsigned type)
 {
     size_t size = (HEAD + length + 1 + 7) & ~(size_t)7;
     v->index++;
@@ -113,15 +113,15 @@ static void add_all(struct dh_inode *dir, struct visit *v)
     const struct dh_inode *parent = dir->parent ? dir->parent : dir;
     v->n = 0;
     v->index = 0;
-    add(v, ".", 1, dir->about.st_ino, DT_DIR);
-    add(v, "..", 2, parent->about.st_ino, DT_DIR);
+    add_entry(v, ".", 1, dir->about.st_ino, DT_DIR);
+    add_entry(v, "..", 2, parent->about.st_ino, DT_DIR);
     visit(dir, v);
 }
 
 /* Measured first, then written. */
 static void take_listing(struct dh_open_file *f)
 {
-    struct visit v = {.each = add};
+    struct visit v = {.each = add_entry};
     add_all(f->inode, &v);
     v.out = dh_layer_alloc(v.n);
     add_all(f->inode, &v);

@@ -83,7 +83,7 @@ static bool waits_for_outside(const struct dh_description *d)
 
 /* ---- items ---- */
 
-static struct item **find(struct set *s, const struct dh_description *d, long fd)
+static struct item **find_item(struct set *s, const struct dh_description *d, long fd)
 {
     struct item **at = &s->items;
     while (*at && ((*at)->d != d || (*at)->fd != fd))
@@ -116,7 +116,7 @@ static void want(struct set *s, struct item *i, uint32_t events, uint64_t data)
     dh_description_input(s->self);
 }
 
-static void add(struct set *s, struct dh_description *d, long fd, uint32_t events, uint64_t data)
+static void add_item(struct set *s, struct dh_description *d, long fd, uint32_t events, uint64_t data)
 {
     struct item *i = dh_model_alloc(sizeof *i);
     i->d = d;
@@ -195,20 +195,20 @@ void dh_epoll_add(struct dh_description *set, long fd, uint32_t events, uint64_t
 {
     struct dh_description *d = dh_description_of(fd);
     if (d)
-        add(set->state, d, fd, events, data);
+        add_item(set->state, d, fd, events, data);
 }
 
 /* ---- epoll_ctl ---- */
 
 static long change(struct set *s, long how, struct dh_description *d, long fd, const struct epoll_event *e)
 {
-    struct item **at = find(s, d, fd);
+    struct item **at = find_item(s, d, fd);
     if (how == EPOLL_CTL_ADD && *at)
         return -EEXIST;
     if (how != EPOLL_CTL_ADD && !*at)
         return -ENOENT;
     if (how == EPOLL_CTL_ADD)
-        add(s, d, fd, e->events, e->data.u64);
+        add_item(s, d, fd, e->events, e->data.u64);
     else if (how == EPOLL_CTL_DEL)
         remove_at(at);
     else if ((*at)->events & EPOLLEXCLUSIVE)

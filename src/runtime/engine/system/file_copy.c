@@ -96,7 +96,9 @@ static long check_sendfile(const struct copy *c)
 {
     if (!dh_open_file_reads(c->from) || !dh_open_file_writes(c->to))
         return -EBADF;
-    return is_directory(c) || c->to->flags & O_APPEND || c->from_offset < 0 ? -EINVAL : 0;
+    if (c->to->flags & O_APPEND || c->from_offset < 0)
+        return -EINVAL;
+    return is_directory(c) && c->size ? -EINVAL : 0;
 }
 
 /* Two files: the steps of both come first, the copy is done with the second. */
@@ -117,7 +119,7 @@ static long copy_between(long number, const long a[6], int in, int out)
     if (range && a[5])
         return -EINVAL;
     long result = range ? check_range(&c) : check_sendfile(&c);
-    return result < 0 ? result : copy(&c);
+    return result < 0 || !c.size ? result : copy(&c);
 }
 
 /* Out of a file: what is written is the program's call of write, with our memory. */

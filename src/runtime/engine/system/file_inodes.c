@@ -1,6 +1,7 @@
 /* Inodes and names of the layer: two hash tables in the arena. */
 #include "runtime/engine/system/file_layer.h"
 
+#include "base/random.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/platform/bytes.h"
 
@@ -47,9 +48,7 @@ const char *dh_layer_text(const char *text, size_t n)
 
 uint64_t dh_key_of(uint64_t key, const void *bytes, size_t n)
 {
-    key ^= 0xcbf29ce484222325u;
-    for (const unsigned char *b = bytes; n; b++, n--)
-        key = (key ^ *b) * 0x100000001b3u;
+    key = dh_fnv(key ^ DH_FNV_BASIS, bytes, n);
     return key ^ key >> 29;
 }
 

@@ -1,6 +1,7 @@
 /* Reading and writing contents. Positions are kept here; the kernel moves the bytes. */
 #include "runtime/engine/system/file.h"
 
+#include "base/random.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/file_content.h"
 #include "runtime/engine/system/file_steps.h"
@@ -69,8 +70,7 @@ static long read_random(const struct transfer *t)
 {
     for (long i = 0; i < t->n; i++)
         for (size_t at = 0; at < t->pieces[i].iov_len; at++) {
-            dh_engine->random_state = dh_engine->random_state * 6364136223846793005u + 1442695040888963407u;
-            unsigned char byte = (unsigned char)(dh_engine->random_state >> 56);
+            unsigned char byte = dh_random_byte(&dh_engine->random_state);
             if (!dh_user_write((long)t->pieces[i].iov_base + (long)at, &byte, 1))
                 return -EFAULT;
         }

@@ -39,7 +39,7 @@ static const struct dh_file_lock *find_conflict(const struct dh_inode *i, const 
     return NULL;
 }
 
-static void add(struct dh_inode *i, struct dh_file_lock lock)
+static void add_lock(struct dh_inode *i, struct dh_file_lock lock)
 {
     struct dh_file_lock *l = unused;
     if (l)
@@ -67,9 +67,9 @@ static void take_away(struct dh_inode *i, const struct dh_file_lock *of)
         before.to = of->from;
         behind.from = of->to;
         if (before.from < before.to)
-            add(i, before);
+            add_lock(i, before);
         if (behind.from < behind.to)
-            add(i, behind);
+            add_lock(i, behind);
         at = &i->locks;
     }
 }
@@ -124,7 +124,7 @@ static long set_lock(int fd, struct dh_file_lock lock, bool unlocks, bool waits)
         return waits && dh_io_was_interrupted() ? -EINTR : -EAGAIN;
     take_away(f->inode, &lock);
     if (!unlocks)
-        add(f->inode, lock);
+        add_lock(f->inode, lock);
     return 0;
 }
 

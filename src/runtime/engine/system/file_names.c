@@ -264,8 +264,10 @@ static long replace(const struct dh_path *from, const struct dh_path *to)
 
 static long check_names(const struct dh_path *from, const struct dh_path *to, long flags)
 {
-    if (from->last != DH_LAST_NAME || to->last != DH_LAST_NAME)
-        return to->last != DH_LAST_NAME && flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
+    if (from->last != DH_LAST_NAME)
+        return -EBUSY;
+    if (to->last != DH_LAST_NAME)
+        return flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
     if (from->dir->about.st_dev != to->dir->about.st_dev)
         return -EXDEV;
     if (!from->inode)

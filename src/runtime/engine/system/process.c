@@ -4,6 +4,7 @@
  * a concurrent child would differ from run to run. */
 #include "runtime/engine/primitives/primitives.h"
 
+#include "base/random.h"
 #include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/system/children.h"
@@ -50,19 +51,12 @@ bool dh_commands_init(void)
     return answers;
 }
 
-static uint64_t hash(uint64_t h, const void *bytes, size_t n)
-{
-    for (const unsigned char *b = bytes; n; b++, n--)
-        h = (h ^ *b) * 0x100000001b3u;
-    return h;
-}
-
 static uint64_t request_of(const char *text)
 {
     size_t n = 0;
     while (text[n])
         n++;
-    return hash(0xcbf29ce484222325u, text, n) + dh_engine->commands++;
+    return dh_fnv(DH_FNV_BASIS, text, n) + dh_engine->commands++;
 }
 
 static const struct answer *find(uint64_t request)
@@ -222,7 +216,7 @@ static int run_collected(const struct stream *s)
     int input = fileno(s->file);
     long n, at = 0;
     for (; (n = dh_kernel_call(SYS_pread64, input, (long)buffer, sizeof buffer, at, 0, 0)) > 0; at += n)
-        request = hash(request, buffer, (size_t)n);
+        request = dh_fnv(request, buffer, (size_t)n);
     const struct answer *known = find(request);
     if (known)
         return known->status;
@@ -280,7 +274,7 @@ static long wait_for_earlier(long number, const long a[6])
     bool by_id = number == SYS_waitid;
     long pid = !by_id ? a[0] : a[0] == P_PID ? a[1] : a[0] == P_PGID ? -a[1] : -1, options = a[by_id ? 3 : 2];
     long key[3] = {pid, options, dh_engine->commands++};
-    uint64_t request = hash(~0ull, key, sizeof key);
+    uint64_t request = dh_fnv(~0ull, key, sizeof key);
     const struct answer *known = find(request);
     struct answer now = {.request = request};
     if (!by_id && options & WNOWAIT)

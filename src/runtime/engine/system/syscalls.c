@@ -1,5 +1,6 @@
 #include "runtime/engine/system/syscalls.h"
 
+#include "base/random.h"
 #include "runtime/core/start.h"
 #include "runtime/engine/fresh_processes.h"
 #include "runtime/engine/outcome.h"
@@ -160,10 +161,8 @@ static long random_bytes(long number, const long a[6])
 {
     unsigned char *out = (unsigned char *)a[0];
     (void)number;
-    for (long i = 0; i < a[1]; i++) {
-        dh_engine->random_state = dh_engine->random_state * 6364136223846793005u + 1442695040888963407u;
-        out[i] = (unsigned char)(dh_engine->random_state >> 56);
-    }
+    for (long i = 0; i < a[1]; i++)
+        out[i] = dh_random_byte(&dh_engine->random_state);
     return a[1];
 }
 

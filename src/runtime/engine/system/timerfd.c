@@ -99,7 +99,7 @@ static struct timespec timespec_of(uint64_t ns)
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-static void tell(const struct timer *t, struct itimerspec *out)
+static void write_time(const struct timer *t, struct itimerspec *out)
 {
     uint64_t left = !t->armed ? 0 : t->due_ns > dh_engine->now_ns ? t->due_ns - dh_engine->now_ns : 1;
     *out = (struct itimerspec){timespec_of(t->interval_ns), timespec_of(left)};
@@ -118,7 +118,7 @@ long dh_timerfd_set(long number, const long a[6])
     if (!(t = timer_of(a[0])))
         return -EBADF;
     if (a[3])
-        tell(t, (struct itimerspec *)a[3]);
+        write_time(t, (struct itimerspec *)a[3]);
     t->armed = to->it_value.tv_sec || to->it_value.tv_nsec;
     t->interval_ns = ns_of(&to->it_interval);
     t->due_ns = a[1] & TFD_TIMER_ABSTIME ? dh_virtual_time_of(t->clock, &to->it_value)
@@ -136,6 +136,6 @@ long dh_timerfd_get(long number, const long a[6])
     dh_io_step_on(dh_description_of(a[0])->object, (int)a[0], false);
     if (!(t = timer_of(a[0])))
         return -EBADF;
-    tell(t, (struct itimerspec *)a[1]);
+    write_time(t, (struct itimerspec *)a[1]);
     return 0;
 }
