@@ -36,7 +36,7 @@ static inline uint64_t dh_hash_combine(uint64_t h, uint64_t value)
 
 static inline uint64_t dh_hash_bytes(const void *bytes, size_t n)
 {
-    const unsigned char *at = bytes;
+    const unsigned char *at = (const unsigned char *)bytes; /* also in C++ */
     uint64_t h = n;
     for (; n >= 8; at += 8, n -= 8) {
         uint64_t word;

@@ -65,6 +65,14 @@ static struct row *row_at(const struct table *t, uint64_t key)
     return r;
 }
 
+/* Rows are whole words. */
+static void copy_row(struct row *to, const struct row *from, uint32_t size)
+{
+    typedef uint64_t __attribute__((may_alias)) word;
+    for (uint32_t i = 0; i < size / sizeof(word); i++)
+        ((word *)to)[i] = ((const word *)from)[i];
+}
+
 static bool grow(struct extension *w, struct table *t)
 {
     struct table more = {.row_size = t->row_size, .n = t->n, .room = t->room ? t->room * 2 : FIRST_ROOM};
@@ -76,7 +84,7 @@ static bool grow(struct extension *w, struct table *t)
     for (uint32_t i = 0; i < t->room; i++) {
         const struct row *r = (const struct row *)(t->rows + i * t->row_size);
         if (r->used)
-            __builtin_memcpy(row_at(&more, r->key), r, t->row_size);
+            copy_row(row_at(&more, r->key), r, t->row_size);
     }
     *t = more;
     return true;

@@ -140,7 +140,7 @@ void dh_race_atomic_enter(struct dh_atomic_op *op)
         return;
     }
     op->object = o;
-    dh_sync_object_widen(o, size_of(op));
+    dh_sync_object_widen(o, size_of(op), what == DH_OP_ATOMIC_STORE || what == DH_OP_ATOMIC_RMW);
     if (what != DH_OP_ATOMIC_LOAD)
         dh_sync_object_begin_change(o);
     if (what == DH_OP_ATOMIC_RMW) {
@@ -165,6 +165,8 @@ static void leave_change(struct dh_race_state *s, struct dh_atomic_op *op, struc
         if (order != DH_ORDER_NONE)
             load_edges(s, o, size_of(op), order);
         check(s, op, wrote);
+        if (wrote)
+            dh_sync_object_widen(o, size_of(op), true);
     }
     if (wrote)
         store_edges(s, o, order, what != DH_OP_ATOMIC_STORE);

@@ -88,22 +88,38 @@ struct dh_sync_object *dh_sync_object_lock(uintptr_t addr, bool make)
     return o;
 }
 
+static bool shares_bytes(uintptr_t a, unsigned a_size, uintptr_t b, unsigned b_size)
+{
+    return b_size && (b - a < a_size || a - b < b_size);
+}
+
+/* Have operations of different sizes met? */
+static bool meets_others(const struct dh_sync_object *o)
+{
+    for (const struct dh_sync_object *p = o->bucket->first; p; p = p->next)
+        if (p != o && shares_bytes(o->addr, o->span, p->addr, p->span))
+            return true;
+    return false;
+}
+
+void dh_sync_object_widen(struct dh_sync_object *o, unsigned size, bool stores)
+{
+    uint8_t most = (uint8_t)(size < UINT8_MAX ? size : UINT8_MAX);
+    if (stores && o->size < most)
+        o->size = most;
+    if (o->span >= most)
+        return;
+    o->span = most;
+    o->bucket->mixed |= meets_others(o);
+}
+
 static struct dh_sync_object *find_overlapping(struct dh_sync_object *from, const struct dh_sync_object *o,
                                                unsigned size)
 {
     for (; from; from = from->next)
-        if (from != o && from->size && (from->addr - o->addr < size || o->addr - from->addr < from->size))
+        if (from != o && shares_bytes(o->addr, size, from->addr, from->size))
             return from;
     return NULL;
-}
-
-void dh_sync_object_widen(struct dh_sync_object *o, unsigned size)
-{
-    size = size < UINT8_MAX ? size : UINT8_MAX;
-    if (o->size >= size)
-        return;
-    o->size = (uint8_t)size;
-    o->bucket->mixed |= find_overlapping(o->bucket->first, o, size) != NULL;
 }
 
 struct dh_sync_object *dh_sync_object_overlapping(const struct dh_sync_object *o, unsigned size,

@@ -24,7 +24,8 @@ struct dh_sync_object {
     uint32_t generation;           /* of the clocks (dh_slots_generation) */
     struct dh_sync_clock *clock;   /* of the last release, or the join of several */
     bool is_lock;                  /* was released as a lock */
-    uint8_t size;                  /* of the widest atomic operation on it */
+    uint8_t size;                  /* of the widest atomic store to it, */
+    uint8_t span;                  /* and of the widest atomic operation on it */
     uint8_t benign;                /* bytes from here on where races are declared benign, or 0 */
     struct dh_sync_clock *readers; /* of releases by shared holders: only an exclusive holder acquires it */
 };
@@ -44,7 +45,7 @@ void dh_sync_object_unlock(struct dh_sync_object *o);
 void dh_sync_object_unlock_unchanged(struct dh_sync_object *o);
 /* An atomic operation of that many bytes on the object. Those of different sizes may overlap: a pair of counts that is
  * read as one value. */
-void dh_sync_object_widen(struct dh_sync_object *o, unsigned size);
+void dh_sync_object_widen(struct dh_sync_object *o, unsigned size, bool stores);
 /* The next atomic object that shares bytes with the `size` of `o`; `last` is NULL at first. */
 struct dh_sync_object *dh_sync_object_overlapping(const struct dh_sync_object *o, unsigned size,
                                                   const struct dh_sync_object *last);

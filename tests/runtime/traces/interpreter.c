@@ -13,8 +13,8 @@
 #include "order.h"
 
 #include "detect/race.h"
-#include "runtime/report/report.h"
 #include "runtime/race/thread_slots.h"
+#include "runtime/report/report.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -239,6 +239,7 @@ static unsigned thread_of(uint32_t index)
 
 extern __typeof(dh_slots_generation) dh_slots_generation __attribute__((weak));
 extern __typeof(dh_slots_merged) dh_slots_merged __attribute__((weak));
+extern void dh_sync_objects_remove(uintptr_t addr, size_t size) __attribute__((weak));
 extern void __real_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit) __attribute__((weak));
 void __wrap_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit);
 void __wrap_dh_report(const struct dh_report *r);
@@ -364,6 +365,8 @@ static void run(unsigned arena)
     created_now = 0;
     trace.n_blocks = 0;
     trace.arena = arena ? global_arena : malloc(trace.arena_size);
+    if (arena && dh_sync_objects_remove) /* atomics of earlier traces may have had other sizes */
+        dh_sync_objects_remove((uintptr_t)trace.arena, trace.arena_size);
     index_of[0] = 0;
     for (unsigned i = 0; i < EACH; i++) {
         trace.created[i] = trace.joined[i] = false;
