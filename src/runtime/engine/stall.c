@@ -2,6 +2,7 @@
 
 #include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/system/time.h"
+#include "runtime/engine/system/timers.h"
 
 /* A program that idles for as long before it goes on would do so natively, too. */
 #define IDLE_NS (120 * 1000000000ull)
@@ -35,10 +36,12 @@ bool dh_stall_is_stuck(struct dh_engine *e, uint32_t task)
            !alternatives(t);
 }
 
-/* Every task is stuck or was woken by time alone. */
+/* Every task is stuck or was woken by time alone. What a timer does later is not known. */
 static bool is_stalled(struct dh_engine *e)
 {
     uint32_t stuck = 0;
+    if (dh_timers_are_armed())
+        return false;
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         const struct dh_task *t = &e->tasks[i];
         if (e->actors[i].ended || t->is_daemon)
