@@ -122,7 +122,7 @@ enum dh_engine_adversary {
  * one. `object` is where; it may differ in another run. */
 /* The first decision of a schedule may stand for many (kind 0): its first `object` steps are those of the undisturbed
  * run, in which each thread goes on for at most `occurrence` steps before the next one does
- * (runtime/engine/undisturbed.h). */
+ * (runtime/engine/schedule/undisturbed.h). */
 struct dh_engine_decision {
     uint32_t thread;
     uint32_t place;

@@ -3,7 +3,7 @@
 #include "runtime/core/frames.h"
 #include "runtime/core/parts.h"
 #include "runtime/core/start.h"
-#include "runtime/interpose/locks.h"
+#include "runtime/interpose/primitives/locks.h"
 #include "runtime/interpose/real.h"
 #include "runtime/platform/alloc.h"
 #include "runtime/platform/bytes.h"

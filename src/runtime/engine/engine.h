@@ -49,14 +49,14 @@ struct dh_task {
     uint64_t mask;                /* of signals, virtual */
     uint64_t mask_after, awaited; /* what a call that changes the mask restores; set of sigwait */
     bool has_mask_after;
-    bool was_interrupted;             /* a handler ended its latest wait for input or output */
-    uint8_t interrupts;               /* what a handler does to its wait: enum dh_interrupts (system/signal.h) */
-    uint8_t signal_alternative;       /* of its step: takes a signal instead; DH_NO_SIGNAL: there is none */
-    uint8_t signals_delayed;          /* steps that it made although it could have taken one */
-    struct dh_signal_frame *handlers; /* that it runs, innermost first */
-    uintptr_t alternate_stack;        /* of handlers */
-    size_t alternate_size;            /* 0: none */
-    long io_args[4];                  /* of the call on descriptors that it waits in, */
+    bool was_interrupted;       /* a handler ended its latest wait for input or output */
+    uint8_t interrupts;         /* what a handler does to its wait: enum dh_interrupts (system/signals/signal.h) */
+    uint8_t signal_alternative; /* of its step: takes a signal instead; DH_NO_SIGNAL: there is none */
+    uint8_t signals_delayed;    /* steps that it made although it could have taken one */
+    struct dh_signal_frame *handlers;           /* that it runs, innermost first */
+    uintptr_t alternate_stack;                  /* of handlers */
+    size_t alternate_size;                      /* 0: none */
+    long io_args[4];                            /* of the call on descriptors that it waits in, */
     bool (*io_outside)(const struct dh_task *); /* and whether somebody outside could end that wait; NULL: no */
     uint64_t (*io_due)(const struct dh_task *); /* when what it waits for comes by itself; NULL: it does not */
     struct dh_description *io_on;               /* that the call blocks at, */
@@ -294,7 +294,7 @@ static inline void dh_engine_step_failed(void)
 
 bool dh_tasks_init(void);
 
-/* ---- system/process.c ---- */
+/* ---- processes/process.c ---- */
 
 bool dh_commands_init(void);
 /* The system calls wait4 and waitid. */

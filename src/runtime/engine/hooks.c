@@ -5,13 +5,13 @@
 #include "event/site.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
-#include "runtime/engine/atomic_sections.h"
+#include "runtime/engine/checks/atomic_sections.h"
+#include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/checks/livelock.h"
+#include "runtime/engine/checks/quarantine.h"
+#include "runtime/engine/checks/spin_loops.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/hb_check.h"
-#include "runtime/engine/livelock.h"
 #include "runtime/engine/primitives/primitives.h"
-#include "runtime/engine/quarantine.h"
-#include "runtime/engine/spin_loops.h"
 
 enum {
     WHAT_OP = 0xFF,

@@ -2,7 +2,7 @@
 
 #include "runtime/core/instrumented_modules.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/relatives.h"
+#include "runtime/engine/processes/relatives.h"
 #include "runtime/platform/bytes.h"
 
 #include <dlfcn.h>

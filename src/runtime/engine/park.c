@@ -3,13 +3,13 @@
 
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
-#include "runtime/engine/hb_check.h"
-#include "runtime/engine/livelock.h"
-#include "runtime/engine/quarantine.h"
-#include "runtime/engine/spin_loops.h"
-#include "runtime/engine/system/signal.h"
+#include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/checks/livelock.h"
+#include "runtime/engine/checks/quarantine.h"
+#include "runtime/engine/checks/spin_loops.h"
+#include "runtime/engine/system/signals/signal.h"
 #include "runtime/engine/system/syscalls.h"
-#include "runtime/engine/task.h"
+#include "runtime/engine/tasks/task.h"
 
 #define FLUSHES (1u << 30) /* flushes at a place are counted apart from its accesses */
 

@@ -6,7 +6,7 @@
 #include "runtime/core/start.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/primitives/thread_keys.h"
-#include "runtime/interpose/locks.h"
+#include "runtime/interpose/primitives/locks.h"
 #include "runtime/platform/alloc.h"
 #include "runtime/platform/print.h"
 #include "runtime/platform/raw_syscall.h"

@@ -1,7 +1,7 @@
 #include "runtime/interpose/real.h"
 
-#include "runtime/interpose/glib.h"
-#include "runtime/interpose/new.h"
+#include "runtime/interpose/glib/glib.h"
+#include "runtime/interpose/memory/new.h"
 
 struct dh_real dh_real;
 bool dh_real_known;

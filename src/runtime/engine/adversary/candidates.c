@@ -1,7 +1,7 @@
 /* Candidate values of a load, by the memory model, and which one the heuristic picks. */
 #include "base/hash.h"
 #include "runtime/engine/adversary/internal.h"
-#include "runtime/engine/hb_check.h"
+#include "runtime/engine/checks/hb_check.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/stale/racy_elements.h"
 

@@ -1,9 +1,9 @@
 /* Condition variables: no state of their own, waiters are in the wait queue. */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/schedule_ends.h"
-#include "runtime/engine/system/time.h"
-#include "runtime/engine/task.h"
+#include "runtime/engine/ends/schedule_ends.h"
+#include "runtime/engine/system/time/time.h"
+#include "runtime/engine/tasks/task.h"
 
 #include <errno.h>
 

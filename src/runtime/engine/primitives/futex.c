@@ -2,9 +2,9 @@
 #include "runtime/engine/primitives/futex.h"
 
 #include "runtime/engine/primitives/primitives.h"
-#include "runtime/engine/system/signal.h"
+#include "runtime/engine/system/signals/signal.h"
 #include "runtime/engine/system/syscalls.h"
-#include "runtime/engine/system/time.h"
+#include "runtime/engine/system/time/time.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,10 +4,10 @@
 #include "runtime/engine/primitives/futex.h"
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/hb_check.h"
-#include "runtime/engine/schedule_ends.h"
-#include "runtime/engine/system/io_step.h"
-#include "runtime/engine/system/time.h"
+#include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/ends/schedule_ends.h"
+#include "runtime/engine/system/descriptors/io_step.h"
+#include "runtime/engine/system/time/time.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -2,7 +2,7 @@
  * destroy, consistent). */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/system/time.h"
+#include "runtime/engine/system/time/time.h"
 
 #include <errno.h>
 #include <limits.h>

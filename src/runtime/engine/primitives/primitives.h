@@ -117,7 +117,7 @@ void dh_engine_guard_begins(const int *guard);
 void dh_engine_guard_done(void *guard);
 void dh_engine_once_ends(const void *flag);
 
-/* ---- system/time.c ---- */
+/* ---- system/time/time.c ---- */
 int dh_engine_nanosleep(const struct timespec *time, struct timespec *left);
 int dh_engine_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left);
 int dh_engine_usleep(useconds_t time);
@@ -131,7 +131,7 @@ time_t dh_engine_time(time_t *out);
 clock_t dh_engine_clock(void);
 int dh_engine_timespec_get(struct timespec *out, int base);
 
-/* ---- system/process.c ---- */
+/* ---- processes/process.c ---- */
 int dh_engine_system(const char *command);
 FILE *dh_engine_popen(const char *command, const char *type);
 int dh_engine_pclose(FILE *file);
@@ -143,7 +143,7 @@ int dh_engine_pthread_setcancelstate(int state, int *before);
 int dh_engine_pthread_setcanceltype(int type, int *before);
 __attribute__((noreturn)) void dh_engine_pthread_exit(void *value);
 
-/* ---- system/signal_calls.c, system/signal_deliver.c, system/timer_threads.c ---- */
+/* ---- system/signals/signal_calls.c, signal_deliver.c, system/time/timer_threads.c ---- */
 int dh_engine_pthread_kill(pthread_t handle, int signal);
 int dh_engine_pthread_sigqueue(pthread_t handle, int signal, union sigval value);
 /* longjmp to a frame at this stack pointer: handlers below it are left. */

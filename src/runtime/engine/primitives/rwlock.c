@@ -1,7 +1,7 @@
 /* Read-write locks in glibc's fields, and spin locks (1 is free). */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/system/time.h"
+#include "runtime/engine/system/time/time.h"
 
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 /* Semaphores: the value is the lower half of glibc's first word. Waits are cancellation points. */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/system/signal.h"
-#include "runtime/engine/system/time.h"
-#include "runtime/engine/task.h"
+#include "runtime/engine/system/signals/signal.h"
+#include "runtime/engine/system/time/time.h"
+#include "runtime/engine/tasks/task.h"
 
 #include <errno.h>
 #include <limits.h>

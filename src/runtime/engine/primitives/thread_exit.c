@@ -2,8 +2,8 @@
  */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/coroutine.h"
-#include "runtime/engine/task.h"
+#include "runtime/engine/tasks/coroutine.h"
+#include "runtime/engine/tasks/task.h"
 #include "runtime/interpose/real.h"
 
 #include <errno.h>

@@ -3,12 +3,12 @@
 
 #include "runtime/core/frames.h"
 #include "runtime/core/threads.h"
-#include "runtime/engine/coroutine.h"
-#include "runtime/engine/quarantine.h"
+#include "runtime/engine/checks/quarantine.h"
 #include "runtime/engine/system/kernel_call.h"
-#include "runtime/engine/system/signal.h"
-#include "runtime/engine/system/time.h"
-#include "runtime/engine/task.h"
+#include "runtime/engine/system/signals/signal.h"
+#include "runtime/engine/system/time/time.h"
+#include "runtime/engine/tasks/coroutine.h"
+#include "runtime/engine/tasks/task.h"
 #include "runtime/platform/bytes.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Wait queues of conditions, barriers and futexes. */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/task.h"
+#include "runtime/engine/tasks/task.h"
 
 enum { ALTERNATIVES_MOST = 16 };
 

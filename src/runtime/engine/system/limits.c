@@ -1,10 +1,10 @@
 /* Limits of the process: getrlimit, setrlimit, prlimit64. What the program sets lies in memory that is rolled back and
  * is what it is told from then on; of descriptors it is also what holds. Limits that the kernel alone could make hold
  * are not changed: that cannot be undone. */
-#include "runtime/engine/system/file.h"
+#include "runtime/engine/system/files/file.h"
 
-#include "runtime/engine/system/file_content.h"
-#include "runtime/engine/system/file_steps.h"
+#include "runtime/engine/system/files/file_content.h"
+#include "runtime/engine/system/files/file_steps.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/user_memory.h"

@@ -1,12 +1,12 @@
 #include "runtime/engine/system/memory.h"
 
-#include "runtime/engine/hb_check.h"
-#include "runtime/engine/snapshot.h"
-#include "runtime/engine/system/file.h"
-#include "runtime/engine/system/file_mappings.h"
+#include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/restore/snapshot.h"
+#include "runtime/engine/restore/undo.h"
+#include "runtime/engine/system/files/file.h"
+#include "runtime/engine/system/files/file_mappings.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
-#include "runtime/engine/system/undo.h"
 #include "runtime/platform/bytes.h"
 
 #include <errno.h>

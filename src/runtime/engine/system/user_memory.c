@@ -1,6 +1,6 @@
 #include "runtime/engine/system/user_memory.h"
 
-#include "runtime/engine/snapshot.h"
+#include "runtime/engine/restore/snapshot.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/platform/bytes.h"
 
