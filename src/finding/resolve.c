@@ -230,7 +230,7 @@ static void add_place(struct job *j, const struct dh_log_access *from, struct dh
             a->size = s->size;
         if (dh_op_info(s->op)->group == DH_GROUP_SYNC && !from->role)
             dh_finding_set(&a->op, dh_op_info(s->op)->name);
-        if (from->flags & DH_LOG_BY_LIBRARY)
+        if (from->flags & DH_LOG_BY_LIBRARY || from->role == DH_ROLE_OTHER_WAIT)
             dh_finding_set(&a->callee, dh_site_string(sites, s->callee));
     }
 }
@@ -364,6 +364,17 @@ static char *thread_words(const struct dh_finding *f, uint32_t index)
     return t && t->name[0] ? dh_format("thread T%u '%s'", index, t->name) : dh_format("thread T%u", index);
 }
 
+/* A wait in poll, read or sigwait has no object with a name: the call is what it waits in. */
+static void move_call_to_object(const struct dh_log_access *from, struct dh_finding_access *a)
+{
+    if (from->role == DH_ROLE_OTHER_WAIT && a->callee[0]) {
+        free(a->object);
+        a->object = dh_format("%s()", a->callee);
+    }
+    if (!(from->flags & DH_LOG_BY_LIBRARY))
+        dh_finding_set(&a->callee, "");
+}
+
 /* What is acquired or waited for. Interposed calls have no place: the sync site at the same source location names it.
  */
 static void name_object(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
@@ -375,8 +386,10 @@ static void name_object(struct job *j, const struct dh_log_access *from, struct 
         dh_finding_set(&a->site, dh_site_string(t, s->name));
         dh_finding_set(&a->variable, dh_site_string(t, s->variable));
         dh_finding_set(&a->type, dh_site_string(t, s->type));
+        dh_finding_set(&a->callee, dh_site_string(t, s->callee));
     }
-    if (!sort[0] || (from->role == DH_ROLE_CALL && !a->type[0]))
+    move_call_to_object(from, a);
+    if (a->object[0] || !sort[0] || (from->role == DH_ROLE_CALL && !a->type[0]))
         return;
     char *name =
         from->role == DH_ROLE_JOIN ? thread_words(j->out, (uint32_t)from->address) : data_name(j, &from->where);

@@ -94,8 +94,11 @@ static bool is_access(uint8_t kind)
 static void add_operation(struct dh_str *out, uint8_t kind, uint64_t object, const struct dh_site *site,
                           const struct dh_site_table *t)
 {
-    const char *name = site ? dh_site_string(t, site->variable) : "";
-    if (kind == DH_STEP_CREATE || kind == DH_STEP_JOIN)
+    const char *name = site ? dh_site_string(t, site->variable) : "",
+               *call = site ? dh_site_string(t, site->callee) : "";
+    if (kind == DH_STEP_IO && *call)
+        dh_str_addf(out, "%s()", call);
+    else if (kind == DH_STEP_CREATE || kind == DH_STEP_JOIN)
         dh_str_addf(out, "%s T%llu", dh_step_name(kind), (unsigned long long)object);
     else if (kind == DH_STEP_NONE && site)
         dh_str_addf(out, "%s %s", dh_op_info(site->op)->name, name);
