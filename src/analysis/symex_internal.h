@@ -40,7 +40,7 @@ struct dh_state {
 };
 
 /* What a caller knows of an argument. */
-enum dh_attribute {
+enum dh_arg_attribute {
     DH_ARG_FRESH = 1 << 0,
     DH_ARG_OWN = 1 << 1, /* the argument of this thread instance */
     DH_ARG_OWN_VIA = 1 << 2,

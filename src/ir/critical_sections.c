@@ -96,7 +96,7 @@ static void add_functions(struct dh_lock_analysis *a, LLVMModuleRef m)
 
 /* ---- which lock ---- */
 
-enum dh_lock_effect dh_lock_effect(const struct dh_lock_analysis *a, LLVMValueRef call, bool *direct)
+enum dh_lock_action dh_lock_effect(const struct dh_lock_analysis *a, LLVMValueRef call, bool *direct)
 {
     uint32_t site;
     unsigned op = op_of(a, call, &site);
@@ -291,7 +291,7 @@ static bool update_effects(const struct dh_lock_analysis *a, struct dh_lock_func
     bool acquires = f->acquires, releases = f->releases, direct;
     for (size_t i = 0; i < f->locking.n; i++) {
         LLVMValueRef call = f->locking.at[i];
-        enum dh_lock_effect e = dh_lock_effect(a, call, &direct);
+        enum dh_lock_action e = dh_lock_effect(a, call, &direct);
         if (e == DH_LOCK_ACQUIRES && !acquires)
             acquires = returns_locked(a, call);
         if (e == DH_LOCK_RELEASES && !releases)

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /* Effect of a call on the locks held. */
-enum dh_lock_effect { DH_LOCK_NO_EFFECT, DH_LOCK_ACQUIRES, DH_LOCK_RELEASES };
+enum dh_lock_action { DH_LOCK_NO_EFFECT, DH_LOCK_ACQUIRES, DH_LOCK_RELEASES };
 
 struct dh_lock_name {
     uint32_t name;
@@ -68,7 +68,7 @@ static inline bool dh_lock_is_pointer(LLVMValueRef v)
 
 void dh_section_walk(struct dh_section_walk *w);
 void dh_section_walk_release(struct dh_section_walk *w);
-enum dh_lock_effect dh_lock_effect(const struct dh_lock_analysis *a, LLVMValueRef call, bool *direct);
+enum dh_lock_action dh_lock_effect(const struct dh_lock_analysis *a, LLVMValueRef call, bool *direct);
 /* NULL when it is not defined here or not known. */
 struct dh_lock_function *dh_lock_callee(const struct dh_lock_analysis *a, LLVMValueRef call);
 
