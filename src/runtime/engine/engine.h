@@ -69,6 +69,7 @@ struct dh_task {
     uint32_t invisible_accesses; /* how many */
     uint32_t computed;           /* how many times in a row it had many, and did not wait */
     uint64_t touched;            /* by them lately: a set of addresses */
+    char name[16];               /* "": the program's (thread_attributes.c) */
     uint32_t last_place;         /* of its latest hook */
     uint32_t decision;           /* index in the trace of its latest step */
     uint32_t timed_out;          /* decision at which time last woke it; 0: never (stall.h) */

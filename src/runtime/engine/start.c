@@ -12,6 +12,7 @@
 #include "runtime/engine/ends/outcome.h"
 #include "runtime/engine/ends/schedule_ends.h"
 #include "runtime/engine/libraries.h"
+#include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/processes/children.h"
 #include "runtime/engine/processes/fresh_processes.h"
 #include "runtime/engine/processes/relatives.h"
@@ -290,6 +291,7 @@ static void begin_main(struct dh_engine *e)
     main->fs = (uintptr_t)pthread_self();
     main->tid = (uint32_t)dh_sys_gettid();
     e->current_fs = main->fs;
+    dh_thread_attributes_begin(main);
 }
 
 void dh_engine_begin(const struct dh_step *create)

@@ -143,6 +143,15 @@ int dh_engine_pthread_setcancelstate(int state, int *before);
 int dh_engine_pthread_setcanceltype(int type, int *before);
 __attribute__((noreturn)) void dh_engine_pthread_exit(void *value);
 
+/* ---- thread_attributes.c ---- */
+/* The main thread has the name that the kernel has of it. */
+void dh_thread_attributes_begin(struct dh_task *main);
+int dh_engine_pthread_setname_np(pthread_t handle, const char *name);
+int dh_engine_pthread_getname_np(pthread_t handle, char *out, size_t size);
+int dh_engine_pthread_getattr_np(pthread_t handle, pthread_attr_t *out);
+/* prctl with PR_SET_NAME and PR_GET_NAME. */
+int dh_engine_prctl_name(int option, char *name);
+
 /* ---- system/signals/signal_calls.c, signal_deliver.c, system/time/timer_threads.c ---- */
 int dh_engine_pthread_kill(pthread_t handle, int signal);
 int dh_engine_pthread_sigqueue(pthread_t handle, int signal, union sigval value);

@@ -62,6 +62,8 @@ static void init_thread_state(struct dh_task *t)
     __dh_thread.place = 0;
     if (record) {
         record->handle = t->fs;
+        if (t->name[0])
+            dh_thread_set_name(record, t->name);
         __dh_thread.index = record->index;
     }
     __dh_thread.thread = record;

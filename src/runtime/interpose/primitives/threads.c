@@ -231,11 +231,26 @@ DH_INTERPOSE(pthread_cancel);
 static int dh_interposed_pthread_setname_np(pthread_t handle, const char *name)
 {
     dh_interpose_ready();
-    if (dh_engine_on && !dh_engine->carrier->is_kernel)
-        return dh_text_length(name) < DH_THREAD_NAME ? 0 : ERANGE;
+    DH_BY_ENGINE(pthread_setname_np, (handle, name));
     int result = dh_real.pthread_setname_np(handle, name);
     if (result == 0)
         dh_thread_set_name(dh_thread_of_handle(handle), name);
     return result;
 }
 DH_INTERPOSE(pthread_setname_np);
+
+static int dh_interposed_pthread_getname_np(pthread_t handle, char *name, size_t size)
+{
+    dh_interpose_ready();
+    DH_BY_ENGINE(pthread_getname_np, (handle, name, size));
+    return dh_real.pthread_getname_np(handle, name, size);
+}
+DH_INTERPOSE(pthread_getname_np);
+
+static int dh_interposed_pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes)
+{
+    dh_interpose_ready();
+    DH_BY_ENGINE(pthread_getattr_np, (handle, attributes));
+    return dh_real.pthread_getattr_np(handle, attributes);
+}
+DH_INTERPOSE(pthread_getattr_np);

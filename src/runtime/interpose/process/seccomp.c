@@ -28,6 +28,8 @@ static int dh_interposed_prctl(int option, ...)
         a[i] = va_arg(ap, unsigned long);
     va_end(ap);
     dh_interpose_ready();
+    if (dh_engine_on && (option == PR_SET_NAME || option == PR_GET_NAME))
+        return dh_engine_prctl_name(option, (char *)a[0]);
     bool was_alone = dh_report_is_sandboxed();
     if (option == PR_SET_SECCOMP)
         shutting_in();
