@@ -4,6 +4,7 @@
 
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/adversary/drains.h"
+#include "runtime/engine/checks/access_contexts.h"
 #include "runtime/engine/checks/atomic_sections.h"
 #include "runtime/engine/checks/hb_check.h"
 #include "runtime/engine/checks/livelock.h"
@@ -204,6 +205,8 @@ static bool start_step(struct dh_engine *e, struct dh_choice c)
     e->in_row = c.thread == e->last ? e->in_row + 1 : 1;
     e->yielding_steps +=
         e->actors[c.thread].step.kind == DH_STEP_YIELD || e->actors[c.thread].step.kind == DH_STEP_SLEEP;
+    if (!dh_drains_is_actor(e, c.thread) && !dh_signals_is_taken_by(c.thread, c.alternative))
+        dh_access_contexts_begin_step(c.thread, &e->actors[c.thread].step);
     e->executed = e->actors[c.thread].step;
     e->executing = c.thread;
     e->order_pending = true;
