@@ -16,8 +16,8 @@ struct pending {
 
 static __thread struct pending pending;
 
-/* Also where an exception or a cancellation leaves the routine: libc begins anew, and what this attempt did comes before
- * the next one. A program without the C personality of libgcc has no exceptions. */
+/* Also where an exception or a cancellation leaves the routine: libc begins anew, and what this attempt did comes
+ * before the next one. A program without the C personality of libgcc has no exceptions. */
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 
 static void end_attempt(const struct pending *p)
