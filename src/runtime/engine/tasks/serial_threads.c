@@ -10,7 +10,6 @@
 #include "runtime/engine/system/descriptors/models.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
-#include "runtime/engine/system/time/time.h"
 #include "runtime/engine/tasks/task.h"
 #include "runtime/interpose/memory/alloc.h"
 #include "runtime/interpose/real.h"
@@ -45,33 +44,13 @@ static bool await_for(uint32_t *word, uint64_t limit_ns)
     return true;
 }
 
-/* The thread whose turn it is, and since when it is at its step. */
-struct patience {
-    uint32_t depth, tid;
-    uint64_t since_ns, waited_ns;
-};
-
-/* False: it hangs. The time it waited for a processor does not count. */
-static bool is_patient(struct patience *p)
-{
-    const struct dh_task *t = __atomic_load_n(&dh_engine->current, __ATOMIC_RELAXED);
-    uint32_t depth = __atomic_load_n(&dh_engine->depth, __ATOMIC_RELAXED);
-    uint64_t now = dh_clock_monotonic_ns();
-    if (!t || depth != p->depth || t->tid != p->tid) {
-        *p = (struct patience){depth, t ? t->tid : 0, now, t ? dh_watchdog_processor_wait_ns(t->tid) : 0};
-        return true;
-    }
-    return dh_engine->awaits_process ||
-           now - p->since_ns - (dh_watchdog_processor_wait_ns(p->tid) - p->waited_ns) <= dh_watchdog_limit_ns();
-}
-
 /* Until the task, or one that it handed its turn on to, has something for the engine to do; false: it hangs. */
 static bool await_tasks(void)
 {
     enum { LOOKS = 8 };
-    struct patience p = {.depth = UINT32_MAX};
+    struct dh_patience p = {.depth = UINT32_MAX};
     while (!await_for(&dh_engine->may_run, dh_watchdog_limit_ns() / LOOKS))
-        if (!is_patient(&p))
+        if (!dh_watchdog_is_patient(&p))
             return false;
     return true;
 }
