@@ -85,6 +85,8 @@ enum dh_engine_flag {
         1 << 19, /* time passes only when no thread can go on, and timers expire in their order, as natively */
     DH_ENGINE_FRESH =
         1 << 20, /* each schedule in a fresh process, where system calls that cannot be undone are performed */
+    DH_ENGINE_CONTEXTS =
+        1 << 21, /* replay: locks of pairs of accesses, and stacks of unordered ones at the target's places */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */
@@ -163,6 +165,8 @@ enum {
     DH_ENGINE_PARTIES = 16,
     DH_ENGINE_TEXT = 512,
     DH_ENGINE_FRAMES = 12,
+    DH_ENGINE_PAIR = 2,  /* of the parties, those whose locks are kept, */
+    DH_ENGINE_LOCKS = 6, /* and how many of each */
     DH_ENGINE_ADDED = 4096,
     DH_ENGINE_LIBRARIES = 48,
     DH_ENGINE_PATH = 512,
@@ -233,6 +237,14 @@ struct dh_engine_stale_read {
     uint32_t is_future; /* `got` was not written yet */
 };
 
+/* A lock that a thread holds, and where it acquired it; object 0: none. */
+struct dh_engine_lock {
+    uint64_t object;
+    uint32_t place;
+    uint32_t is_shared;
+    uint64_t callers[DH_ENGINE_FRAMES];
+};
+
 /* A found end with the schedule that leads to it. Records follow each other, `size` bytes each (a multiple of 8); those
  * below `found_used` are complete. Ends of the same kind at the same places are kept once. */
 struct dh_engine_found {
@@ -259,6 +271,7 @@ struct dh_engine_found {
     struct dh_engine_party parties[DH_ENGINE_PARTIES];
     /* Who called each of them, innermost first: return addresses; 0: no more. */
     uint64_t callers[DH_ENGINE_PARTIES][DH_ENGINE_FRAMES];
+    struct dh_engine_lock locks[DH_ENGINE_PAIR][DH_ENGINE_LOCKS]; /* if asked for (CONTEXTS), outermost first */
     struct dh_engine_decision decisions[];
 };
 

@@ -262,13 +262,14 @@ static void fill_value(const struct dh_log_access *from, struct dh_finding_acces
 
 /* ---- locks ---- */
 
-/* The call that took it, by its place in the source. */
-static const struct dh_site *lock_site(const struct dh_site_table *t, const struct dh_finding_frame *f)
+/* The call that took it, by its place in the source; likewise one that wrote memory, of that group. */
+static const struct dh_site *call_site(const struct dh_site_table *t, const struct dh_finding_frame *f,
+                                       enum dh_group group)
 {
     const struct dh_site *on_line = NULL;
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
-        if (s->line != f->line || dh_op_info(s->op)->group != DH_GROUP_SYNC ||
+        if (s->line != f->line || dh_op_info(s->op)->group != group ||
             strcmp(dh_basename(dh_site_string(t, s->file)), dh_basename(f->file)) != 0)
             continue;
         if (s->column == f->column)
@@ -310,11 +311,12 @@ static char *object_name(struct job *j, const char *variable, const char *type, 
 }
 
 static const struct dh_site *site_of_call(struct job *j, const struct dh_log_stack *from,
-                                          const struct dh_finding_stack *named, const struct dh_site_table **t)
+                                          const struct dh_finding_stack *named, enum dh_group group,
+                                          const struct dh_site_table **t)
 {
     struct dh_known_module *m = from->n_frames ? module_of(j, from->frames[0].module) : NULL;
     *t = m ? dh_known_sites(m) : NULL;
-    return *t && named->frames.n ? lock_site(*t, &named->frames.at[0]) : NULL;
+    return *t && named->frames.n ? call_site(*t, &named->frames.at[0], group) : NULL;
 }
 
 static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_finding_access *a)
@@ -324,7 +326,7 @@ static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_fi
     const struct dh_site *s = add_place_frames(j, from->module, from->place, &l.taken, &t);
     add_stack_of_call(j, &from->taken, &l.taken);
     if (!l.name && !s)
-        s = site_of_call(j, &from->taken, &l.taken, &t);
+        s = site_of_call(j, &from->taken, &l.taken, DH_GROUP_SYNC, &t);
     if (!l.name)
         l.name = object_name(j, s ? dh_site_string(t, s->variable) : "", s ? dh_site_string(t, s->type) : "", "lock",
                              from->address);
@@ -356,6 +358,18 @@ static void name_by_spot(struct job *j, const struct dh_log_access *from, struct
     name_variable(t, found, from, a);
 }
 
+/* What a library function wrote, where its call has no hook that says which one it is. */
+static void name_by_call(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
+{
+    const struct dh_site_table *t;
+    const struct dh_site *s = site_of_call(j, &from->stack, &a->stack, DH_GROUP_MEMORY, &t);
+    if (!s || !is_on_spot(t, s, &a->stack.frames.at[0]))
+        return;
+    dh_finding_set(&a->site, dh_site_string(t, s->name));
+    dh_finding_set(&a->callee, dh_site_string(t, s->callee));
+    name_variable(t, s, from, a);
+}
+
 static char *thread_words(const struct dh_finding *f, uint32_t index)
 {
     const struct dh_finding_thread *t = dh_finding_thread(f, index);
@@ -380,7 +394,7 @@ static void move_call_to_object(const struct dh_log_access *from, struct dh_find
 static void name_object(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
 {
     const struct dh_site_table *t;
-    const struct dh_site *s = a->site[0] ? NULL : site_of_call(j, &from->stack, &a->stack, &t);
+    const struct dh_site *s = a->site[0] ? NULL : site_of_call(j, &from->stack, &a->stack, DH_GROUP_SYNC, &t);
     const char *sort = dh_log_role_words(from->role)->object;
     if (s) {
         dh_finding_set(&a->site, dh_site_string(t, s->name));
@@ -423,6 +437,8 @@ static void add_access(struct job *j, const struct dh_log_access *from)
         name_object(j, from, &a);
     if (!a.site[0] && j->from->kind == DH_FINDING_ANNOTATION && from->size && !j->out->accesses.n)
         name_by_spot(j, from, &a);
+    if (!a.site[0] && from->flags & DH_LOG_BY_LIBRARY)
+        name_by_call(j, from, &a);
     if (!a.site[0])
         name_by_stack(&a);
     fill_value(from, &a);

@@ -1,6 +1,7 @@
 #include "instrument/escape.h"
 
 #include "instrument/pass.h"
+#include "instrument/vtable_stores.h"
 
 #include <string.h>
 
@@ -233,24 +234,6 @@ bool dh_escape_is_copy(struct dh_escape *e, LLVMValueRef addr)
     return !escapes;
 }
 
-/* An access tag is !{base type, access type, offset}; a type node starts with its name. */
-static bool tag_names_vtable(LLVMValueRef tag)
-{
-    LLVMValueRef operands[4], type[8];
-    unsigned n = LLVMGetMDNodeNumOperands(tag), length = 0;
-    if (n < 3 || n > 4)
-        return false;
-    LLVMGetMDNodeOperands(tag, operands);
-    if (!operands[1] || !LLVMIsAMDNode(operands[1]))
-        return false;
-    n = LLVMGetMDNodeNumOperands(operands[1]);
-    if (!n || n > 8)
-        return false;
-    LLVMGetMDNodeOperands(operands[1], type);
-    const char *name = type[0] ? LLVMGetMDString(type[0], &length) : NULL;
-    return name && length == strlen("vtable pointer") && !memcmp(name, "vtable pointer", length);
-}
-
 static bool loads_vtable_pointer(struct dh_escape *e, LLVMValueRef load)
 {
     LLVMValueRef tag = LLVMGetMetadata(load, e->tbaa);
@@ -259,7 +242,7 @@ static bool loads_vtable_pointer(struct dh_escape *e, LLVMValueRef load)
     uint64_t *known = dh_u64_map_find(&e->vtables, (uintptr_t)tag);
     if (known)
         return *known;
-    bool is = tag_names_vtable(tag);
+    bool is = dh_tag_names_vtable(tag);
     *dh_u64_map_at(&e->vtables, (uintptr_t)tag) = is;
     return is;
 }

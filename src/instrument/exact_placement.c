@@ -8,6 +8,7 @@
 #include "instrument/places.h"
 #include "instrument/shadow_stack.h"
 #include "instrument/stale_hooks.h"
+#include "instrument/vtable_stores.h"
 #include "ir/sites.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -117,6 +118,17 @@ static void place_atom(struct exact *e, const struct dh_memop *a, uint32_t site,
         place_atom_pair(e, a, what, spot, place);
 }
 
+/* The access as its hooks are to see it. */
+static struct dh_memop hooked_as(struct exact *e, const struct dh_memop *a)
+{
+    struct dh_memop hooked = *a;
+    if (dh_is_vtable_store(a)) {
+        dh_pass_position_before(&e->pass, a->at);
+        hooked.addr = dh_vtable_store_address(&e->pass, a);
+    }
+    return hooked;
+}
+
 static void place_hooks(struct exact *e, LLVMValueRef i)
 {
     static void (*const placers[])(struct exact *, const struct dh_memop *, LLVMValueRef) = {
@@ -132,11 +144,12 @@ static void place_hooks(struct exact *e, LLVMValueRef i)
         return;
     uint32_t id = dh_places_id(e->pass.places, site, LLVMInstructionGetDebugLoc(i));
     LLVMValueRef place = dh_pass_u32(&e->pass, id);
+    struct dh_memop hooked = hooked_as(e, &a);
     bool around = classes & ~(unsigned)(DH_CLASS_STALE | DH_CLASS_ATOMRACE);
     if (around || (!a.addr && classes & ~(unsigned)DH_CLASS_ATOMRACE))
-        placers[a.kind](e, &a, place);
+        placers[a.kind](e, &hooked, place);
     if (classes & DH_CLASS_ATOMRACE && a.addr)
-        place_atom(e, &a, site, place);
+        place_atom(e, &hooked, site, place);
     /* Placed last, so that the call that replaces the access lies between its hooks. */
     if (classes & DH_CLASS_STALE && a.addr)
         dh_stale_hooks_place(&e->stale, &e->pass, &a, site);

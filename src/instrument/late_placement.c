@@ -19,6 +19,7 @@
 #include "instrument/site_resolver.h"
 #include "instrument/speculated_loads.h"
 #include "instrument/strided_loops.h"
+#include "instrument/vtable_stores.h"
 #include "ir/site_scopes.h"
 #include "ir/sites.h"
 
@@ -214,7 +215,7 @@ static bool place_run(struct late *l, const struct dh_memop *a, LLVMValueRef pla
 {
     struct dh_strided_access run;
     bool only = !(l->classes & ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE));
-    if (!only || !LLVMIsAConstantInt(place) || !dh_strided_loops_find(&l->strided, a, &run))
+    if (!only || dh_is_vtable_store(a) || !LLVMIsAConstantInt(place) || !dh_strided_loops_find(&l->strided, a, &run))
         return false;
     LLVMValueRef shape = dh_pass_u64(&l->pass, (uint64_t)run.stride << 8 | a->bytes);
     LLVMValueRef args[] = {run.first, run.rounds, shape, place};
@@ -351,6 +352,8 @@ static void place(struct late *l, LLVMValueRef i, bool is_redundant, bool is_con
     dh_pass_position_before(&l->pass, i);
     LLVMValueRef id = dh_place_operand_emit(&l->resolver, &l->pass, &a, site);
     dh_ir_drop_site_scopes(i); /* now, because placing may replace the instruction */
+    if (dh_is_vtable_store(&a))
+        a.addr = dh_vtable_store_address(&l->pass, &a);
     if (l->classes & DH_CLASS_CONSISTENCY && !is_consistency_redundant)
         place_units(l, &a, id);
     bool plain = a.kind == DH_MEMOP_PLAIN || a.kind == DH_MEMOP_MEMORY;
@@ -358,13 +361,13 @@ static void place(struct late *l, LLVMValueRef i, bool is_redundant, bool is_con
         placers[a.kind](l, &a, id);
 }
 
-/* Volatile accesses keep their own hooks: spin loops wait by them. */
+/* Volatile accesses keep their own hooks: spin loops wait by them. Stores of vtable pointers may be no accesses. */
 static unsigned classes_hooked(void *arg, const struct dh_memop *a)
 {
     struct late *l = arg;
     unsigned checks =
         DH_CLASS_RACE | DH_CLASS_LOCKSET | DH_CLASS_ALIVE; /* consistency hooks are eliminated separately */
-    if (LLVMGetVolatile(a->at) || !matters(l, a))
+    if (LLVMGetVolatile(a->at) || dh_is_vtable_store(a) || !matters(l, a))
         return 0;
     unsigned classes = dh_site_resolver_certain_classes(&l->resolver, a) & checks;
     return classes & DH_CLASS_RACE ? classes | DH_CLASS_ALIVE : classes;

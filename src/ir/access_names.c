@@ -228,8 +228,7 @@ static const char *ir_type_text(LLVMTypeRef type)
     }
 }
 
-/* Constructors store addresses of vtables where no member says so: into virtual bases. */
-static bool stores_vtable(LLVMValueRef instruction)
+bool dh_ir_stores_vtable(LLVMValueRef instruction)
 {
     size_t len;
     if (dh_value_opcode(instruction) != LLVMStore)
@@ -266,7 +265,7 @@ void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_acc
     name->type = type ? dh_type_spell(n->di, type, n->cxx) : ir_type_text(a->type);
     if (a->type && value_kind(a->type) == DH_VALUE_POINTER)
         name->flags |= DH_SITE_POINTER;
-    if (a->type && (strstr(access.tbaa, "vtable pointer") || stores_vtable(a->instruction)))
+    if (a->type && (strstr(access.tbaa, "vtable pointer") || dh_ir_stores_vtable(a->instruction)))
         name->flags |= DH_SITE_ARTIFICIAL;
 }
 

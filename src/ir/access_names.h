@@ -36,4 +36,7 @@ void dh_namer_value(struct dh_namer *n, LLVMValueRef value, uint32_t order, stru
 /* Set before linking on an address computation: the name of its record. */
 #define DH_RECORD_METADATA "dh.record"
 
+/* The address of a vtable, also where no member says so: constructors store them into virtual bases. */
+bool dh_ir_stores_vtable(LLVMValueRef instruction);
+
 #endif

@@ -104,6 +104,9 @@ static char *gaps_of(const struct campaign *c, const struct goal_search *a)
     }
     if (a->places_missing)
         add_gap(&s, "accesses of it are no steps");
+    if (a->tried_all && a->goal && a->goal->finding->level == DH_LEVEL_OBSERVED &&
+        a->goal->finding->kind == DH_FINDING_RACE)
+        add_gap(&s, "a run showed it, which took an order that these steps do not have");
     if (!a->tried_all)
         add_uncovered(&s, a->gaps);
     return dh_str_take(&s);

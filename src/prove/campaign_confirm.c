@@ -95,6 +95,18 @@ static dh_engine_marks *visible_for(const struct campaign *c, const struct searc
     return visible;
 }
 
+struct dh_schedule dh_campaign_schedule_of(const struct campaign *c, const struct search_process *from,
+                                           const struct dh_engine_found *end)
+{
+    struct dh_schedule s = {.decisions = end->decisions,
+                            .n = end->n_decisions,
+                            .visible = visible_for(c, from, end),
+                            .flags = from->phase->flags | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
+    if (c->terms.o->judged)
+        s.adversary = *c->terms.o->judged;
+    return s;
+}
+
 /* ---- shortening ---- */
 
 /* A schedule that may become a witness: the end that was found, and its minimised decisions. */
@@ -191,13 +203,7 @@ static bool confirms(struct campaign *c, struct search_process *from, struct dh_
 bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const struct dh_engine_found *end,
                          const struct dh_finding *f)
 {
-    dh_engine_marks *visible = visible_for(c, from, end);
-    struct dh_schedule whole = {.decisions = end->decisions,
-                                .n = end->n_decisions,
-                                .visible = visible,
-                                .flags = from->phase->flags | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
-    if (c->terms.o->judged)
-        whole.adversary = *c->terms.o->judged;
+    struct dh_schedule whole = dh_campaign_schedule_of(c, from, end);
     struct draft d = draft_of(c, end, &whole), shorter = {0};
     bool is_long = !c->terms.o->as_found && switches_of(&d) > SWITCHES_FINE;
     bool ok = (is_long && shorten(c, &d, &shorter) && confirms(c, from, &shorter.schedule, shorter.end, end, f->id)) ||
@@ -206,6 +212,6 @@ bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const 
     free((void *)whole.values);
     release_draft(&d);
     release_draft(&shorter);
-    free(visible);
+    free((void *)whole.visible);
     return ok;
 }

@@ -3,11 +3,13 @@
 #include "finding/group.h"
 #include "prove/campaign_internal.h"
 #include "prove/end_finding.h"
+#include "prove/replay.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { TRIES = 3 }; /* schedules per finding */
+#define CONTEXTS_PATIENCE (2000 * MS)
 
 static struct known_finding *known_finding_of(struct campaign *c, const char *id)
 {
@@ -28,13 +30,57 @@ void dh_campaign_keep_visible(const struct campaign *c, const struct search_proc
             from->goal_search->visible[p->added[i]] |= DH_ENGINE_VISIBLE;
 }
 
-static void keep_unordered(struct campaign *c, const struct dh_engine_found *f)
+/* ---- pairs of accesses that nothing orders ---- */
+
+static void keep_schedule(const struct campaign *c, struct known_finding *k, const struct search_process *from)
+{
+    struct dh_schedule s = dh_campaign_schedule_of(c, from, k->unordered);
+    k->flags = s.flags;
+    for (uint32_t i = 0; i < c->terms.s->start.places; i++)
+        if (s.visible[i]) {
+            struct visible_place p = {i, s.visible[i]};
+            dh_vec_push(&k->visible, p);
+        }
+    free((void *)s.visible);
+}
+
+static void keep_unordered(struct campaign *c, const struct search_process *from, const struct dh_engine_found *f)
 {
     struct dh_finding finding;
     dh_end_finding(&c->terms.s->end_context, f, &finding);
     struct known_finding *k = known_finding_of(c, finding.id);
-    if (!k->unordered)
+    if (!k->unordered) {
         k->unordered = dh_found_end_copy(f, f->size);
+        keep_schedule(c, k, from);
+    }
+    dh_finding_release(&finding);
+}
+
+/* Its schedule again, for the stacks and locks of both accesses. */
+static void add_contexts(const struct campaign *c, struct known_finding *k)
+{
+    struct dh_engine_found *f = k->unordered;
+    dh_engine_marks *visible = dh_xcalloc(c->terms.s->start.places + 1, sizeof *visible);
+    for (size_t i = 0; i < k->visible.n; i++)
+        visible[k->visible.at[i].place] = k->visible.at[i].marks;
+    struct dh_schedule s = {.decisions = f->decisions, .n = f->n_decisions, .visible = visible, .flags = k->flags};
+    if (c->terms.o->judged)
+        s.adversary = *c->terms.o->judged;
+    struct dh_engine_found *again = dh_replay_unordered(&c->terms.s->start, &s, f, CONTEXTS_PATIENCE);
+    free(visible);
+    if (!again)
+        return;
+    free(f);
+    k->unordered = again;
+}
+
+static void report_unordered(const struct campaign *c, struct known_finding *k)
+{
+    struct dh_finding finding;
+    if (!dh_deadline_over())
+        add_contexts(c, k);
+    dh_end_finding(&c->terms.s->end_context, k->unordered, &finding);
+    c->terms.host->observed(c->terms.host->arg, &finding);
     dh_finding_release(&finding);
 }
 
@@ -42,15 +88,14 @@ void dh_campaign_report_unordered(struct campaign *c)
 {
     for (size_t i = 0; i < c->known.n; i++) {
         struct known_finding *k = &c->known.at[i];
-        if (k->unordered && !k->proven && !k->counted && c->terms.host->observed) {
-            struct dh_finding finding;
-            dh_end_finding(&c->terms.s->end_context, k->unordered, &finding);
-            c->terms.host->observed(c->terms.host->arg, &finding);
-            dh_finding_release(&finding);
-        }
+        if (k->unordered && !k->proven && !k->counted && c->terms.host->observed)
+            report_unordered(c, k);
         free(k->unordered);
+        dh_vec_release(&k->visible);
     }
 }
+
+/* ---- ends ---- */
 
 /* Is another one of the group proven? Then this one is only counted. */
 static bool is_shown(struct campaign *c, struct known_finding *k, const struct dh_finding *f)
@@ -75,7 +120,7 @@ static void confirm_end(struct campaign *c, struct search_process *from, const s
 {
     struct dh_finding finding;
     if (f->kind == DH_ENGINE_UNORDERED) { /* the engine makes its places visible by itself */
-        keep_unordered(c, f);
+        keep_unordered(c, from, f);
         return;
     }
     dh_end_finding(&c->terms.s->end_context, f, &finding);

@@ -70,14 +70,21 @@ struct search_process {
     uint64_t seed;
 };
 
+struct visible_place {
+    uint32_t place;
+    dh_engine_marks marks;
+};
+
 /* A finding that searches led to. */
 struct known_finding {
     char id[17];
     uint64_t group; /* of dh_finding_group */
     unsigned tries; /* schedules that were replayed */
     bool proven;
-    bool counted;                      /* another one of its group is proven: this one is only counted */
-    struct dh_engine_found *unordered; /* the unordered pair of accesses, or NULL; owned */
+    bool counted;                         /* another one of its group is proven: this one is only counted */
+    struct dh_engine_found *unordered;    /* the unordered pair of accesses, or NULL; owned */
+    DH_VEC(struct visible_place) visible; /* in its schedule, */
+    uint32_t flags;                       /* of its search */
 };
 
 struct campaign {
@@ -126,6 +133,9 @@ void dh_campaign_report_unordered(struct campaign *c);
 
 /* ---- campaign_confirm.c ---- */
 
+/* The schedule of an end that the search found; its `visible` is owned by the caller. */
+struct dh_schedule dh_campaign_schedule_of(const struct campaign *c, const struct search_process *from,
+                                           const struct dh_engine_found *end);
 /* Proves the finding by the shortest schedule that replays. */
 bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const struct dh_engine_found *end,
                          const struct dh_finding *f);

@@ -171,6 +171,29 @@ static void fill_access(const struct dh_end_context *of, struct dh_log_access *a
     set_place(of, a, known_place(of, found, p));
 }
 
+/* Locks of one access in the terms of the log: what the pointers of its locks point into. */
+struct lock_room {
+    struct dh_log_lock locks[DH_ENGINE_LOCKS];
+    struct dh_log_address frames[DH_ENGINE_LOCKS][DH_ENGINE_FRAMES];
+};
+
+static void fill_locks(const struct dh_end_context *of, struct dh_log_access *a, const struct dh_engine_found *found,
+                       const struct dh_engine_lock from[DH_ENGINE_LOCKS], struct lock_room *room)
+{
+    for (uint32_t i = 0; i < DH_ENGINE_LOCKS && from[i].object; i++) {
+        struct dh_log_access at; /* for its place only */
+        set_place(of, &at, is_nowhere(of, from[i].place, DH_STEP_LOCK) ? UINT32_MAX : from[i].place);
+        room->locks[a->n_locks++] =
+            (struct dh_log_lock){.address = from[i].object,
+                                 .where = module_address(of, found, from[i].object),
+                                 .shared = from[i].is_shared,
+                                 .place = at.place,
+                                 .module = at.module,
+                                 .taken = stack_of(of, found, from[i].callers, room->frames[i])};
+    }
+    a->locks = room->locks;
+}
+
 /* Order of the accesses: waits for conditions first, as they name an indefinite wait, joins last. */
 enum { RANKS = 3 };
 static unsigned rank_of(const struct dh_engine_party *p)
@@ -178,18 +201,25 @@ static unsigned rank_of(const struct dh_engine_party *p)
     return p->kind == DH_STEP_WAIT || p->kind == DH_STEP_WAKE ? 0 : p->kind == DH_STEP_JOIN ? 2 : 1;
 }
 
-typedef struct dh_log_address stack_room[DH_LOG_ACCESSES][DH_ENGINE_FRAMES];
+/* What pointers of a finding's accesses point into. */
+struct access_room {
+    struct dh_log_address frames[DH_LOG_ACCESSES][DH_ENGINE_FRAMES];
+    struct lock_room locks[DH_ENGINE_PAIR];
+};
 
 static void fill_accesses(const struct dh_end_context *of, struct dh_log_finding *f,
-                          const struct dh_engine_found *found, stack_room room)
+                          const struct dh_engine_found *found, struct access_room *room)
 {
+    bool is_pair = found->kind == DH_ENGINE_RACE || found->kind == DH_ENGINE_UNORDERED;
     uint32_t n = found->n_parties < DH_ENGINE_PARTIES ? found->n_parties : DH_ENGINE_PARTIES;
     for (unsigned rank = 0; rank < RANKS; rank++)
         for (uint32_t i = 0; i < n && f->n_accesses < DH_LOG_ACCESSES; i++)
             if (rank_of(&found->parties[i]) == rank) {
                 struct dh_log_access *a = &f->access[f->n_accesses];
                 fill_access(of, a, found, &found->parties[i]);
-                a->stack = stack_of(of, found, found->callers[i], room[f->n_accesses++]);
+                if (is_pair && i < DH_ENGINE_PAIR)
+                    fill_locks(of, a, found, found->locks[i], &room->locks[i]);
+                a->stack = stack_of(of, found, found->callers[i], room->frames[f->n_accesses++]);
             }
 }
 
@@ -295,8 +325,8 @@ void dh_end_finding(const struct dh_end_context *of, const struct dh_engine_foun
                          found->outcome.status);
     }
     f.text = text;
-    stack_room room;
-    fill_accesses(of, &f, found, room);
+    struct access_room room;
+    fill_accesses(of, &f, found, &room);
     if (found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH || found->kind == DH_ENGINE_FREED)
         for (uint32_t i = 0; i < f.n_accesses; i++)
             fill_failure(&f.access[i], site_at(of, &f.access[i]));

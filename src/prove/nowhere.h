@@ -15,6 +15,9 @@ static inline bool dh_is_nowhere(uint32_t place, uint8_t kind, const struct dh_s
         return false;
     if (kind == DH_STEP_FREE)
         return group != DH_GROUP_FREE && first->op != DH_OP_REALLOC;
+    if ((kind == DH_STEP_READ && (first->op == DH_OP_WRITE || first->op == DH_OP_SET)) ||
+        (kind == DH_STEP_WRITE && (first->op == DH_OP_READ || first->op == DH_OP_ATOMIC_LOAD)))
+        return true;
     if (kind == DH_STEP_READ || kind == DH_STEP_WRITE || kind == DH_STEP_COPY)
         return group != DH_GROUP_ACCESS && group != DH_GROUP_ATOMIC && group != DH_GROUP_MEMORY &&
                first->op != DH_OP_REALLOC;

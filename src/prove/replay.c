@@ -27,7 +27,7 @@ static struct dh_engine_request work_of(const struct dh_schedule *s, unsigned ho
                                    .preemptions_max = UINT32_MAX,
                                    .target_held = UINT32_MAX,
                                    .flags = (s->flags & (DH_ENGINE_SPURIOUS | DH_ENGINE_ALL_VISIBLE)) |
-                                            DH_ENGINE_OUTPUT | DH_ENGINE_NO_ORDER};
+                                            DH_ENGINE_OUTPUT | DH_ENGINE_NO_ORDER | DH_ENGINE_CONTEXTS};
     strcpy(w.job.strategy, "random");
     w.job.flags |= how & DH_REPLAY_GO_ON ? DH_ENGINE_GO_ON : 0;
     w.job.flags |= how & DH_REPLAY_NO_RACES ? DH_ENGINE_NO_RACES : 0;
@@ -77,10 +77,9 @@ static void read_region(struct dh_engine_control *c, struct dh_replayed *out)
     read_ends(c, out);
 }
 
-bool dh_replay(const struct dh_subject_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
-               struct dh_replayed *out, struct dh_err *err)
+static bool replay(const struct dh_subject_start *start, struct dh_engine_request work, unsigned how,
+                   uint64_t patience_ns, struct dh_replayed *out, struct dh_err *err)
 {
-    struct dh_engine_request work = work_of(s, how, patience_ns);
     int file = -1;
     *out = (struct dh_replayed){0};
     if (how & DH_REPLAY_CAPTURE)
@@ -98,6 +97,39 @@ bool dh_replay(const struct dh_subject_start *start, const struct dh_schedule *s
     bool started = c != NULL;
     dh_engine_process_free(c);
     return started;
+}
+
+bool dh_replay(const struct dh_subject_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
+               struct dh_replayed *out, struct dh_err *err)
+{
+    return replay(start, work_of(s, how, patience_ns), how, patience_ns, out, err);
+}
+
+static bool is_pair_of(const struct dh_engine_found *f, const struct dh_engine_found *pair)
+{
+    return f->kind == DH_ENGINE_UNORDERED &&
+           dh_engine_signature(f->kind, f->parties, f->n_parties, f->text) ==
+               dh_engine_signature(pair->kind, pair->parties, pair->n_parties, pair->text);
+}
+
+struct dh_engine_found *dh_replay_unordered(const struct dh_subject_start *start, const struct dh_schedule *s,
+                                            const struct dh_engine_found *pair, uint64_t patience_ns)
+{
+    struct dh_engine_request work = work_of(s, DH_REPLAY_NO_RACES, patience_ns);
+    struct dh_engine_found *out = NULL;
+    struct dh_err ignored = {0};
+    struct dh_replayed r;
+    work.job.flags &= ~(uint32_t)DH_ENGINE_NO_ORDER;
+    work.job.look_for = 1u << DH_ENGINE_UNORDERED;
+    for (unsigned i = 0; i < 2; i++)
+        work.job.target_place[i] = pair->parties[i].place;
+    replay(start, work, 0, patience_ns, &r, &ignored);
+    for (size_t i = 0; i < r.ends.n && !out; i++)
+        if (is_pair_of(r.ends.at[i], pair))
+            out = dh_found_end_copy(r.ends.at[i], r.ends.at[i]->size);
+    dh_replayed_release(&r);
+    dh_err_release(&ignored);
+    return out;
 }
 
 void dh_replayed_release(struct dh_replayed *r)

@@ -47,6 +47,10 @@ enum {
 bool dh_replay(const struct dh_subject_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
                struct dh_replayed *out, struct dh_err *err);
 void dh_replayed_release(struct dh_replayed *r);
+/* The pair of unordered accesses that the schedule leads to, with the stacks and locks of both; owned by the caller;
+ * NULL: it does not lead there again. */
+struct dh_engine_found *dh_replay_unordered(const struct dh_subject_start *start, const struct dh_schedule *s,
+                                            const struct dh_engine_found *pair, uint64_t patience_ns);
 /* The same end, or an equivalent one by other threads; NULL: none. */
 const struct dh_engine_found *dh_replayed_find_equivalent(const struct dh_replayed *r,
                                                           const struct dh_engine_found *end);

@@ -2,12 +2,22 @@
  * priorities, the highest goes on; at d - 1 random points the one that would go on drops below all that are left. A bug
  * of depth d is found with a probability of at least 1 / (n k^(d-1)) in each schedule. Ours: k is the longest schedule
  * seen so far; a thread that yields drops below all others, but in one schedule of a few not at once: who spins for a
- * limited time and then sleeps is only so seen to sleep too early. */
+ * limited time and then sleeps is only so seen to sleep too early. And a thread that made TIRING steps in a row drops,
+ * too: one that works until another tells it to stop would keep that one from it for ever, and make k what nothing else
+ * is. */
 #include "search/actors.h"
 #include "search/grow.h"
 #include "search/strategies.h"
 
-enum { DEPTH = 3, DEPTH_MOST = 16, LENGTH_FIRST = 16, TIMEOUT_ONE_IN = 16, PATIENT_ONE_IN = 4, YIELDS_IGNORED = 64 };
+enum {
+    DEPTH = 3,
+    DEPTH_MOST = 16,
+    LENGTH_FIRST = 16,
+    TIMEOUT_ONE_IN = 16,
+    PATIENT_ONE_IN = 4,
+    YIELDS_IGNORED = 64,
+    TIRING = 4096
+};
 
 /* Priorities: those of threads that yielded, descending; above them those of change points; then initial ones. */
 #define LOWEST ((uint64_t)1 << 30)
@@ -22,7 +32,8 @@ struct pct {
     uint64_t *priority;
     uint32_t priority_room, threads;
     uint64_t low;
-    uint32_t patience; /* yields that change nothing yet */
+    uint32_t patience;    /* yields that change nothing yet */
+    uint32_t ran, in_row; /* the thread of the latest step, and how many it made without another's */
 };
 
 static void *start(struct dh_search *search)
@@ -45,8 +56,22 @@ static bool begin_schedule(void *self)
         p->at[i] = dh_rng_below(&p->rng, p->length);
     p->threads = 0;
     p->low = LOWEST;
+    p->ran = UINT32_MAX;
+    p->in_row = 0;
     p->patience = dh_rng_below(&p->rng, PATIENT_ONE_IN) ? 0 : YIELDS_IGNORED;
     return !p->search->statistics.no_memory;
+}
+
+static bool is_tired(struct pct *p, uint32_t thread)
+{
+    p->in_row = thread == p->ran ? p->in_row + 1 : 1;
+    p->ran = thread;
+    return p->in_row % TIRING == 0;
+}
+
+static void drop(struct pct *p, uint32_t thread)
+{
+    p->priority[thread] = p->low--;
 }
 
 static bool know_threads(struct pct *p, const struct dh_decision *now)
@@ -55,12 +80,13 @@ static bool know_threads(struct pct *p, const struct dh_decision *now)
         return false;
     for (; p->threads < now->count; p->threads++)
         p->priority[p->threads] = BEGINNING + (dh_rng_next(&p->rng) >> 1);
-    if (now->last >= now->count || !now->actors[now->last].yields)
+    if (now->last >= now->count)
         return true;
-    if (p->patience)
+    bool yields = now->actors[now->last].yields;
+    if (is_tired(p, now->last) || (yields && !p->patience))
+        drop(p, now->last);
+    else if (yields)
         p->patience--;
-    else
-        p->priority[now->last] = p->low--;
     return true;
 }
 

@@ -439,6 +439,18 @@ static void judge(struct search *s)
     outcomes_add(s->out, litmus_outcome(s->l, registers, variables));
 }
 
+/* Can it come next of those that are left? All models are coherent: the order is never against a thread's own; and an
+ * update comes right behind what it read. */
+static bool may_follow(const struct execution *x, uint32_t left, unsigned last, unsigned i)
+{
+    if (last == EVENTS ? x->e[i].thread >= 0 : (x->e[i].access & READS) && x->source[i] != (int)last)
+        return false;
+    for (unsigned k = 0; k < x->n; k++)
+        if ((left >> k & 1) && in(&x->po, k, i))
+            return false;
+    return true;
+}
+
 /* Writes of one place after the other get their order; `done` are those that have it. */
 static void order_writes(struct search *s, unsigned place, uint32_t done, unsigned last)
 {
@@ -456,7 +468,7 @@ static void order_writes(struct search *s, unsigned place, uint32_t done, unsign
         return;
     }
     for (unsigned i = 0; i < x->n; i++) {
-        if (!(left >> i & 1) || (last == EVENTS && x->e[i].thread >= 0))
+        if (!(left >> i & 1) || !may_follow(x, left, last, i))
             continue;
         struct relation before = x->co;
         for (unsigned k = 0; k < x->n; k++)

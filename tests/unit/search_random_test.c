@@ -154,6 +154,33 @@ static void bounded_search_times_out_last(void **state)
     model_search_release(&search);
 }
 
+/* A thread that would go on for ever does not keep the others from their steps. */
+static void priorities_starve_nobody(void **state)
+{
+    enum { THREADS = 5, SCHEDULES = 50, STEPS = 40000 };
+    (void)state;
+    struct dh_search search;
+    model_search_init(&search, 1);
+    search.depth_max = STEPS;
+    const struct dh_strategy *pct = dh_strategy_by_name("pct");
+    void *self = pct->start(&search);
+    struct dh_actor actors[THREADS];
+    for (unsigned i = 0; i < THREADS; i++)
+        actors[i] = (struct dh_actor){.step = {.kind = DH_STEP_YIELD}, .enabled = 1, .alternatives = 1};
+    for (unsigned i = 0; i < SCHEDULES; i++) {
+        struct dh_decision now = {.actors = actors, .count = THREADS, .last = UINT32_MAX};
+        unsigned steps[THREADS] = {0};
+        assert_true(pct->begin(self));
+        for (; now.depth < STEPS; now.depth++) {
+            now.last = pct->choose(self, &now).thread;
+            steps[now.last]++;
+        }
+        for (unsigned k = 0; k < THREADS; k++)
+            assert_true(steps[k]);
+    }
+    model_search_release(&search);
+}
+
 /* What comes after a beginning is all that can: the classes of all beginnings of one step together are the classes of
  * the program. */
 static void follow_goes_on_from_a_prefix(void **state)
@@ -197,6 +224,7 @@ int main(void)
         cmocka_unit_test(priorities_reach_all_ends),       cmocka_unit_test(active_testing_reaches_all_ends),
         cmocka_unit_test(bounded_search_reaches_all_ends), cmocka_unit_test(few_preemptions_find_a_deadlock),
         cmocka_unit_test(bounded_search_times_out_last),   cmocka_unit_test(follow_goes_on_from_a_prefix),
+        cmocka_unit_test(priorities_starve_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

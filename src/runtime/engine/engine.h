@@ -151,6 +151,8 @@ struct dh_engine {
     struct dh_shadow_known *known; /* those that need no check; NULL: all do */
     const struct dh_quarantine_filter *freed;
     uint32_t executing;        /* actor that executes `executed` */
+    struct dh_choice choice;   /* of the strategy, */
+    bool has_choice;           /* which is still to be executed */
     bool step_finished;        /* the strategy knows of it */
     bool order_pending;        /* the happens-before check does not know of it yet */
     uint32_t commands;         /* run in this schedule */
@@ -258,10 +260,10 @@ void dh_engine_leave(void);
 /* At the end of a process that created no thread. */
 void dh_engine_ended_without_threads(void);
 
-/* Replay with serial threads: does the schedule go on with the task that parks? Then it just continues, without a
- * context switch to the engine. */
-bool dh_engine_replay_continues(struct dh_task *t);
-/* The same for a coroutine in the undisturbed beginning of a schedule. */
+/* Serial threads: the task that goes on now that this one parks, which may be itself; NULL: the engine has to go on.
+ * Decided in the task's own thread, which spares the engine's turn. */
+struct dh_task *dh_engine_next_task(const struct dh_task *t);
+/* Does a coroutine that parks in the undisturbed beginning of a schedule just go on? */
 bool dh_engine_undisturbed_continues(struct dh_task *t);
 
 /* ---- park.c ---- */

@@ -191,6 +191,29 @@ void dh_engine_library_access(const void *at, size_t size, bool writes)
         dh_adversary_forget((uintptr_t)at, size);
 }
 
+void dh_engine_library_atomic(const volatile void *at, uint32_t what, uint32_t place)
+{
+    if (!dh_engine->current)
+        return;
+    if (dh_adversary_is_on())
+        dh_adversary_before_library((const void *)at, what >> WHAT_SIZE_SHIFT);
+    before((const void *)at, NULL, what >> WHAT_SIZE_SHIFT, what, place == DH_PLACE_NONE ? 0 : place, false);
+}
+
+void dh_engine_library_atomic_done(const volatile void *at, uint32_t what, bool wrote)
+{
+    const struct dh_task *t = dh_engine->current;
+    if (!t)
+        return;
+    if (dh_engine->wants_after && dh_engine->values)
+        dh_access_values_after(t, (const void *)at, what >> WHAT_SIZE_SHIFT);
+    dh_engine->wants_after = false;
+    if (!wrote)
+        dh_engine->executed.flags &= (uint16_t)~DH_STEP_WRITES;
+    else if (dh_adversary_is_on())
+        dh_adversary_forget((uintptr_t)at, what >> WHAT_SIZE_SHIFT);
+}
+
 /* A fence is no step: it only orders. */
 void dh_engine_fence(uint32_t order, uint32_t place)
 {

@@ -4,6 +4,7 @@
 
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/adversary/drains.h"
+#include "runtime/engine/checks/access_contexts.h"
 #include "runtime/engine/checks/atomic_sections.h"
 #include "runtime/engine/checks/hb_check.h"
 #include "runtime/engine/checks/livelock.h"
@@ -48,6 +49,7 @@ static void begin_schedule(struct dh_engine *e)
     e->n_tasks = 1;
     e->last = UINT32_MAX;
     e->depth = e->in_row = 0;
+    e->has_choice = false;
     e->is_even = false;
     e->end = DH_ENGINE_NO_END;
     e->signal = e->status = 0;
@@ -204,6 +206,8 @@ static bool start_step(struct dh_engine *e, struct dh_choice c)
     e->in_row = c.thread == e->last ? e->in_row + 1 : 1;
     e->yielding_steps +=
         e->actors[c.thread].step.kind == DH_STEP_YIELD || e->actors[c.thread].step.kind == DH_STEP_SLEEP;
+    if (!dh_drains_is_actor(e, c.thread) && !dh_signals_is_taken_by(c.thread, c.alternative))
+        dh_access_contexts_begin_step(c.thread, &e->actors[c.thread].step);
     e->executed = e->actors[c.thread].step;
     e->executing = c.thread;
     e->order_pending = true;
@@ -264,51 +268,64 @@ bool dh_engine_undisturbed_continues(struct dh_task *t)
     return goes_on;
 }
 
-bool dh_engine_replay_continues(struct dh_task *t)
-{
-    struct dh_engine *e = dh_engine;
-    bool exactly = e->control->job.mode == DH_ENGINE_REPLAY && !(e->flags & (DH_ENGINE_TRAP | DH_ENGINE_LOOSE));
-    if (!exactly || e->executing != t->index || e->end != DH_ENGINE_NO_END)
-        return false;
-    e->current = NULL;
-    finish_step(e);
-    bool same = false;
-    if (update_enabled(e) && dh_engine_chosen(e) < e->depth_max) {
-        struct dh_choice c = next_choice(e);
-        same = c.thread == t->index && is_possible(e, c) && start_step(e, c);
-    }
-    e->current = t;
-    return same;
-}
-
 static bool is_too_long(const struct dh_engine *e)
 {
     return dh_engine_chosen(e) >= e->depth_max || (e->depth < e->undisturbed && e->depth >= UNDISTURBED_MOST) ||
            (e->records && dh_start_point_is_late(e));
 }
 
+/* Whose turn it is, in e->choice. False: the schedule has ended, or nobody can go on. */
+static bool choose_next(struct dh_engine *e)
+{
+    if (e->has_choice)
+        return true;
+    if (!update_enabled(e))
+        return false;
+    if (is_too_long(e) || (e->goal_reached && e->flags & DH_ENGINE_STOP_AT_FIRST)) {
+        e->end = DH_ENGINE_CUT;
+        e->is_abandoned = dh_engine_chosen(e) >= e->depth_max && !e->control->job.depth_max;
+        return false;
+    }
+    e->choice = next_choice(e);
+    e->has_choice = is_possible(e, e->choice);
+    if (!e->has_choice)
+        e->end = DH_ENGINE_CUT;
+    return e->has_choice;
+}
+
 /* To its end, or up to that step. */
 static void run_schedule(struct dh_engine *e, uint32_t until)
 {
     while (e->end == DH_ENGINE_NO_END && e->depth < until) {
-        if (!update_enabled(e)) {
-            if (dh_serial_threads_await_kernel())
-                continue;
+        if (choose_next(e)) {
+            e->has_choice = false;
+            execute(e, e->choice);
+        } else if (e->end == DH_ENGINE_NO_END && !dh_serial_threads_await_kernel())
             dh_schedule_ends_blocked();
-            return;
-        }
-        if (is_too_long(e) || (e->goal_reached && e->flags & DH_ENGINE_STOP_AT_FIRST)) {
-            e->end = DH_ENGINE_CUT;
-            e->is_abandoned = dh_engine_chosen(e) >= e->depth_max && !e->control->job.depth_max;
-            return;
-        }
-        struct dh_choice c = next_choice(e);
-        if (!is_possible(e, c)) {
-            e->end = DH_ENGINE_CUT;
-            return;
-        }
-        execute(e, c);
     }
+}
+
+/* Not where a debugger stops, or a witness is followed as far as it goes. */
+static bool decides_in_task(const struct dh_engine *e)
+{
+    return e->control->job.mode == DH_ENGINE_REPLAY ? !(e->flags & (DH_ENGINE_TRAP | DH_ENGINE_LOOSE))
+                                                    : dh_fresh_processes_search();
+}
+
+struct dh_task *dh_engine_next_task(const struct dh_task *t)
+{
+    struct dh_engine *e = dh_engine;
+    if (!decides_in_task(e) || e->executing != t->index || e->end != DH_ENGINE_NO_END)
+        return NULL;
+    struct dh_task *parked = e->current, *next = NULL;
+    e->current = NULL;
+    finish_step(e);
+    if (choose_next(e) && !dh_drains_is_actor(e, e->choice.thread)) {
+        e->has_choice = false;
+        next = start_step(e, e->choice) ? &e->tasks[e->choice.thread] : NULL;
+    }
+    e->current = next ? next : parked;
+    return next;
 }
 
 /* ---- all of them ---- */

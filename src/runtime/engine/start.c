@@ -6,6 +6,7 @@
 #include "runtime/core/parts.h"
 #include "runtime/core/start.h"
 #include "runtime/engine/adversary/adversary.h"
+#include "runtime/engine/checks/access_contexts.h"
 #include "runtime/engine/checks/atomic_sections.h"
 #include "runtime/engine/checks/hb_check.h"
 #include "runtime/engine/checks/quarantine.h"
@@ -308,7 +309,7 @@ void dh_engine_begin(const struct dh_step *create)
         e->flags |= DH_ENGINE_OUTPUT;
     begin_main(e);
     e->heuristic_picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
-    if (!dh_hb_check_init() || !dh_adversary_init())
+    if (!dh_hb_check_init() || !dh_access_contexts_init() || !dh_adversary_init())
         dh_engine_cannot("no memory");
     if (!dh_fresh_processes_search())
         dh_engine_start_strategy();

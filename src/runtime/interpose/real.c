@@ -1,6 +1,7 @@
 #include "runtime/interpose/real.h"
 
 #include "runtime/interpose/glib/glib.h"
+#include "runtime/interpose/memory/containers.h"
 #include "runtime/interpose/memory/new.h"
 
 struct dh_real dh_real;
@@ -33,6 +34,7 @@ void dh_real_init(void)
 #include "runtime/interpose/real_list.def"
 #undef DH_REAL
     dh_real_new_init();
+    dh_real_containers_init();
     dh_glib_init();
     /* The program's first dlerror is not to report ours. */
     if (missing)

@@ -211,6 +211,17 @@ static void attempt(int o)
     }
     first_time(o);
 }
+// What an attempt that threw did comes before the next one.
+static void try_in_vain(int o)
+{
+    try {
+        std::call_once(once[o], [] {
+            guarded++;
+            throw 1;
+        });
+    } catch (int) {
+    }
+}
 
 struct made {
     made()
@@ -437,6 +448,7 @@ static const struct pair pairs[] = {
     {"packaged_task", nullptr, nothing, packaged, 0},
     {"call_once", nullptr, first_time, after_first_time, 0},
     {"call_once-thrown", nullptr, attempt, after_first_time, 0},
+    {"call_once-again", nullptr, try_in_vain, try_in_vain, 0},
     {"static", nullptr, in_static, after_static, 0},
     {"static-waiting", nullptr, in_slow_static, after_slow_static, TOGETHER},
     {"latch", nullptr, count_down, after_latch, TOGETHER},

@@ -4,6 +4,7 @@
 #include "event/site.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
+#include "runtime/engine/checks/access_contexts.h"
 #include "search/schedule_races.h"
 
 enum { EXTENSIONS = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
@@ -238,6 +239,7 @@ static void know_self(void)
 void dh_hb_check_access(const struct dh_step *s)
 {
     struct dh_schedule_race race;
+    dh_access_contexts_note(s);
     if (!check->checks || (has_watched() && s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
         return;
     dh_hb_check_executed();

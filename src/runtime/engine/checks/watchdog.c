@@ -23,7 +23,7 @@ uint64_t dh_watchdog_limit_ns(void)
 }
 
 /* "RAN WAITED TIMES" of the kernel's schedstat. */
-uint64_t dh_watchdog_processor_wait_ns(uint32_t thread)
+static uint64_t processor_wait_ns(uint32_t thread)
 {
     char path[48], text[96];
     uint64_t waited = 0;
@@ -43,7 +43,20 @@ uint64_t dh_watchdog_processor_wait_ns(uint32_t thread)
 
 static uint64_t waited_so_far(void)
 {
-    return dh_watchdog_processor_wait_ns((uint32_t)dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0));
+    return processor_wait_ns((uint32_t)dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0));
+}
+
+bool dh_watchdog_is_patient(struct dh_patience *p)
+{
+    const struct dh_task *t = __atomic_load_n(&dh_engine->current, __ATOMIC_RELAXED);
+    uint32_t depth = __atomic_load_n(&dh_engine->depth, __ATOMIC_RELAXED);
+    uint64_t now = dh_clock_monotonic_ns();
+    if (!t || depth != p->depth || t->tid != p->tid) {
+        *p = (struct dh_patience){depth, t ? t->tid : 0, now, t ? processor_wait_ns(t->tid) : 0};
+        return true;
+    }
+    return dh_engine->awaits_process ||
+           now - p->since_ns - (processor_wait_ns(p->tid) - p->waited_ns) <= dh_watchdog_limit_ns();
 }
 
 /* On the alternate stack, wherever the program is. The engine itself never takes that long. */

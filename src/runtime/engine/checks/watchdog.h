@@ -8,7 +8,14 @@
 void dh_watchdog_begin(void);
 /* Nanoseconds that a task may run without a visible operation; time waiting for a processor does not count. */
 uint64_t dh_watchdog_limit_ns(void);
-/* Nanoseconds that the kernel thread waited for a processor so far. */
-uint64_t dh_watchdog_processor_wait_ns(uint32_t thread);
+
+/* For serial threads, whom another thread watches: at which step the thread whose turn it is was last seen. Begins with
+ * a depth that is none. */
+struct dh_patience {
+    uint32_t depth, tid;
+    uint64_t since_ns, waited_ns;
+};
+/* To be asked again and again; false: the thread is at that step for too long. */
+bool dh_watchdog_is_patient(struct dh_patience *p);
 
 #endif

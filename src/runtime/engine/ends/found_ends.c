@@ -3,6 +3,7 @@
 #include "runtime/engine/engine.h"
 
 #include "runtime/engine/adversary/adversary.h"
+#include "runtime/engine/checks/access_contexts.h"
 #include "runtime/engine/ends/outcome.h"
 #include "runtime/engine/schedule/start_point.h"
 #include "runtime/engine/schedule/undisturbed.h"
@@ -94,6 +95,7 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
         f->parties[i] = parties[i];
     for (uint32_t i = 0; kind != DH_ENGINE_UNORDERED && i < n && i < DH_ENGINE_PARTIES; i++)
         dh_call_stack_copy(parties[i].thread, f->callers[i]); /* of an unordered pair, one thread has gone on */
+    dh_access_contexts_fill(f);
     if (kind == DH_ENGINE_ASSERTION || kind == DH_ENGINE_CRASH || kind == DH_ENGINE_FREED)
         name_routine(f);
     if (e->undisturbed)

@@ -163,6 +163,9 @@ int dh_engine_timer_create_thread(clockid_t clock, const struct sigevent *event,
 /* ---- hooks.c ---- */
 /* A library function reads or writes memory of the program; at the place of the call. */
 void dh_engine_library_access(const void *at, size_t size, bool writes);
+/* An atomic operation that compilers leave to a library, before and after it is done; `what` is that of hooks. */
+void dh_engine_library_atomic(const volatile void *at, uint32_t what, uint32_t place);
+void dh_engine_library_atomic_done(const volatile void *at, uint32_t what, bool wrote);
 void dh_engine_fence(uint32_t order, uint32_t place);
 
 /* ---- threads.c ---- */

@@ -65,8 +65,17 @@ static void become_child(void)
     dh_virtual_time_start();
 }
 
-/* Until it has ended; one that outlives the search is killed. */
-static void await_child(long child)
+static void judge_status(int status)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        dh_engine_cannot("a schedule's process was killed from outside");
+    if (WIFSIGNALED(status))
+        dh_engine_cannot("a process ended with signal %d, without a schedule", WTERMSIG(status));
+    dh_engine_cannot("a process ended with status %d, without a schedule", WEXITSTATUS(status));
+}
+
+/* Until it has ended; one that outlives the search is killed: its schedule does not count. */
+static int await_child(long child, bool *outlived)
 {
     const struct timespec pause = {0, POLL_NS};
     enum dh_engine_state how;
@@ -81,8 +90,8 @@ static void await_child(long child)
         if (dh_clock_monotonic_ns() - since > OVERTIME_NS)
             dh_kernel_call(SYS_kill, child, SIGKILL, 0, 0, 0, 0);
     }
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !since)
-        dh_engine_cannot("a schedule's process was killed from outside");
+    *outlived = since != 0;
+    return status;
 }
 
 /* Every child reads standard input from where it was. */
@@ -99,9 +108,10 @@ static void run_child(long input)
         become_child();
         return;
     }
-    await_child(child);
-    if (!is_over() && progress()->schedules == schedules)
-        dh_engine_cannot("a process ended without a schedule");
+    bool outlived;
+    int status = await_child(child, &outlived);
+    if (!is_over() && !outlived && progress()->schedules == schedules)
+        judge_status(status);
     discard_keep(from, lasting);
 }
 

@@ -1,5 +1,5 @@
 /* Every thread waits at a futex word of its own, and so does the engine, which is a kernel thread that libc does not
- * know. */
+ * know. A thread that parks decides whose turn it is and wakes that one; the engine is woken for the rest. */
 #include "runtime/engine/tasks/serial_threads.h"
 
 #include "runtime/core/frames.h"
@@ -44,24 +44,14 @@ static bool await_for(uint32_t *word, uint64_t limit_ns)
     return true;
 }
 
-/* Until the task parks; false: it hangs. The time it waited for a processor is granted again; how much of that is
- * recent is unknown the first time. */
-static bool await_task(const struct dh_task *t)
+/* Until the task, or one that it handed its turn on to, has something for the engine to do; false: it hangs. */
+static bool await_tasks(void)
 {
-    uint64_t most = dh_watchdog_limit_ns(), limit = most, known = 0;
-    uint32_t depth = dh_engine->depth, now;
-    while (!await_for(&dh_engine->may_run, limit)) {
-        if ((now = __atomic_load_n(&dh_engine->depth, __ATOMIC_RELAXED)) != depth) {
-            depth = now;
-            limit = most;
-            continue;
-        }
-        uint64_t waited = dh_watchdog_processor_wait_ns(t->tid), granted = waited - known;
-        if (granted < limit / 8 && !dh_engine->awaits_process)
+    enum { LOOKS = 8 };
+    struct dh_patience p = {.depth = UINT32_MAX};
+    while (!await_for(&dh_engine->may_run, dh_watchdog_limit_ns() / LOOKS))
+        if (!dh_watchdog_is_patient(&p))
             return false;
-        known = waited;
-        limit = granted && granted < most ? granted : most;
-    }
     return true;
 }
 
@@ -69,7 +59,7 @@ static void resume(struct dh_task *t)
 {
     dh_engine->current = t;
     let_run(&t->may_run);
-    if (!await_task(t))
+    if (!await_tasks())
         dh_engine->end = DH_ENGINE_HANG;
     dh_engine->current = NULL;
 }
@@ -84,9 +74,10 @@ static void perform_call(struct dh_kernel_wait *c)
 
 static void park(struct dh_task *t)
 {
-    if (!t->call.arguments && dh_engine_replay_continues(t))
+    struct dh_task *next = t->call.arguments ? NULL : dh_engine_next_task(t);
+    if (next == t)
         return;
-    let_run(&dh_engine->may_run);
+    let_run(next ? &next->may_run : &dh_engine->may_run);
     if (t->call.arguments)
         perform_call(&t->call);
     await(&t->may_run);

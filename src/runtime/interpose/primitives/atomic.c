@@ -46,15 +46,24 @@ ALWAYS struct dh_atomic_op enter(const volatile void *addr, enum dh_op kind, int
     uint32_t bytes = size > UINT16_MAX ? UINT16_MAX : (uint32_t)size;
     struct dh_atomic_op op = {
         .addr = (uintptr_t)addr, .what = (uint32_t)kind | order_of(order) << 8 | bytes << 16, .place = place};
+    if (dh_engine_on)
+        dh_engine_library_atomic(addr, op.what, place);
     dh_atomic_enter(&op);
     return op;
+}
+
+ALWAYS void leave(struct dh_atomic_op *op, bool wrote)
+{
+    dh_atomic_leave(op, wrote);
+    if (dh_engine_on)
+        dh_engine_library_atomic_done((const volatile void *)op->addr, op->what, wrote);
 }
 
 static void leave_cas(struct dh_atomic_op *op, bool won, int failure)
 {
     if (!won)
         op->what = (op->what & ~0xFF00u) | order_of(failure) << 8;
-    dh_atomic_leave(op, won);
+    leave(op, won);
 }
 
 /* ---- sizes of the machine ---- */
@@ -65,7 +74,7 @@ static void leave_cas(struct dh_atomic_op *op, bool won, int failure)
     {                                                                                                                  \
         struct dh_atomic_op op = enter(addr, DH_OP_ATOMIC_LOAD, order, n, place);                                      \
         type value = dh_native_load##n((const void *)addr);                                                            \
-        dh_atomic_leave(&op, false);                                                                                   \
+        leave(&op, false);                                                                                             \
         return value;                                                                                                  \
     }                                                                                                                  \
     static type load_##n(const volatile void *addr, int order)                                                         \
@@ -77,7 +86,7 @@ static void leave_cas(struct dh_atomic_op *op, bool won, int failure)
     {                                                                                                                  \
         struct dh_atomic_op op = enter(addr, DH_OP_ATOMIC_STORE, order, n, place);                                     \
         dh_native_store##n((void *)addr, value, op.what);                                                              \
-        dh_atomic_leave(&op, true);                                                                                    \
+        leave(&op, true);                                                                                              \
     }                                                                                                                  \
     static void store_##n(volatile void *addr, type value, int order)                                                  \
     {                                                                                                                  \
@@ -90,7 +99,7 @@ static void leave_cas(struct dh_atomic_op *op, bool won, int failure)
     {                                                                                                                  \
         struct dh_atomic_op op = enter(addr, DH_OP_ATOMIC_RMW, order, n, place);                                       \
         type old = dh_native_rmw##n((void *)addr, operand, rmw);                                                       \
-        dh_atomic_leave(&op, true);                                                                                    \
+        leave(&op, true);                                                                                              \
         return old;                                                                                                    \
     }                                                                                                                  \
     static type exchange_##n(volatile void *addr, type value, int order)                                               \
@@ -207,7 +216,7 @@ static void load(size_t size, const volatile void *addr, void *out, int order)
     lock_all((uintptr_t)addr, size, true);
     dh_bytes_copy(out, (const void *)addr, size);
     lock_all((uintptr_t)addr, size, false);
-    dh_atomic_leave(&op, false);
+    leave(&op, false);
 }
 INTERPOSE(load, "__atomic_load");
 
@@ -226,7 +235,7 @@ static void store(size_t size, volatile void *addr, void *in, int order)
     lock_all((uintptr_t)addr, size, true);
     dh_bytes_copy((void *)addr, in, size);
     lock_all((uintptr_t)addr, size, false);
-    dh_atomic_leave(&op, true);
+    leave(&op, true);
 }
 INTERPOSE(store, "__atomic_store");
 
@@ -250,7 +259,7 @@ static void exchange(size_t size, volatile void *addr, void *in, void *out, int 
         old[i] = was;
     }
     lock_all((uintptr_t)addr, size, false);
-    dh_atomic_leave(&op, true);
+    leave(&op, true);
 }
 INTERPOSE(exchange, "__atomic_exchange");
 

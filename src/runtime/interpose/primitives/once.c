@@ -1,5 +1,5 @@
 /* What runs once: pthread_once, call_once, and the guards of function-local statics in C++. The end of the routine
- * comes before every return of another call. */
+ * comes before every return of another call. Compiled with -fexceptions. */
 #include "runtime/interpose/interpose.h"
 #include "runtime/platform/raw_syscall.h"
 
@@ -16,14 +16,22 @@ struct pending {
 
 static __thread struct pending pending;
 
-/* An exception or a cancellation out of the routine releases nothing, and libc begins anew. */
+/* Also where an exception or a cancellation leaves the routine: libc begins anew, and what this attempt did comes
+ * before the next one. A program without the C personality of libgcc has no exceptions. */
+__asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
+
+static void end_attempt(const struct pending *p)
+{
+    if (dh_engine_on)
+        dh_engine_once_ends(p->flag);
+    dh_sync_release(p->flag, DH_SYNC_ONCE);
+}
+
 static void run_pending(void)
 {
-    struct pending p = pending;
+    __attribute__((cleanup(end_attempt))) struct pending p = pending;
+    dh_sync_acquire(p.flag, DH_SYNC_ONCE);
     p.routine();
-    if (dh_engine_on)
-        dh_engine_once_ends(p.flag);
-    dh_sync_release(p.flag, DH_SYNC_ONCE);
 }
 
 #define ONCE(result, name, flag_type, conclusion)                                                                      \

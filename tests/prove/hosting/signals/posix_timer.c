@@ -27,19 +27,24 @@ static void on_tick(int signal)
     ticks = 1;
 }
 
-static void *worker(void *arg)
+static void take_ticks(int how)
 {
-#ifdef FIXED
-    sigset_t set, before;
+    sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGRTMIN);
-    pthread_sigmask(SIG_BLOCK, &set, &before);
+    pthread_sigmask(how, &set, NULL);
+}
+
+static void *worker(void *arg)
+{
+#ifndef FIXED
+    take_ticks(SIG_UNBLOCK);
 #endif
     second.next = head;
     head = &second;
     length = 2;
 #ifdef FIXED
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    take_ticks(SIG_UNBLOCK);
 #endif
     while (!ticks)
         sched_yield();
@@ -51,15 +56,12 @@ int main(void)
     struct sigaction a = {.sa_handler = on_tick};
     struct sigevent e = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
     struct itimerspec soon = {.it_value = {.tv_nsec = 50000000}};
-    sigset_t set;
     timer_t timer;
     sigaction(SIGRTMIN, &a, NULL);
+    take_ticks(SIG_BLOCK);
     if (timer_create(CLOCK_MONOTONIC, &e, &timer) || timer_settime(timer, 0, &soon, NULL))
         return 2;
     pthread_t t = start(worker, 0);
-    sigemptyset(&set);
-    sigaddset(&set, SIGRTMIN);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
     finish(t);
     timer_delete(timer);
     return 0;

@@ -1,5 +1,5 @@
 /* The signal thread of a server reloads the configuration on SIGHUP and frees the old one, which a worker still reads.
- * Expected: freed or race. */
+ * Expected: use-after-free or race. */
 #include "threads.h"
 
 #include <signal.h>
