@@ -87,6 +87,8 @@ enum dh_engine_flag {
         1 << 20, /* each schedule in a fresh process, where system calls that cannot be undone are performed */
     DH_ENGINE_CONTEXTS =
         1 << 21, /* replay: locks of pairs of accesses, and stacks of unordered ones at the target's places */
+    DH_ENGINE_UNPROTECTED =
+        1 << 22, /* with EXTEND: places become visible, too, that only locks put in order and none protects */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */

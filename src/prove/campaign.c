@@ -8,17 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without goals: first synchronisation, atomics and accesses found to be unordered, then every access. Small programs
- * are exhausted early. */
+/* Without goals: first synchronisation, atomics and accesses found to be unordered, then those that could be (active
+ * testing of what hybrid detection suspects, as RaceFuzzer does it), then every access. Small programs are exhausted
+ * early. */
+enum { SUSPECTS = DH_ENGINE_EXTEND | DH_ENGINE_UNPROTECTED };
 static const struct phase all_phases[] = {
     {"random", DH_ENGINE_EXTEND, 4, 0, DH_ENGINE_BEFORE_LAST, false},
     {"pct", DH_ENGINE_EXTEND, 8, 0, DH_ENGINE_BEFORE_FIRST, true},
-    {"dpor", DH_ENGINE_EXTEND, 34, 0, DH_ENGINE_BEFORE_LAST, false},
-    {"pos", DH_ENGINE_EXTEND, 12, 0, DH_ENGINE_IN_BETWEEN, false},
-    {"pct", DH_ENGINE_EXTEND, 12, 0, DH_ENGINE_IN_BETWEEN, false},
-    {"random", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_BEFORE_LAST, false},
-    {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_IN_BETWEEN, false},
-    {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0, DH_ENGINE_BEFORE_LAST, false},
+    {"active", SUSPECTS, 10, 0, DH_ENGINE_BEFORE_FIRST, false},
+    {"dpor", DH_ENGINE_EXTEND, 28, 0, DH_ENGINE_BEFORE_LAST, false},
+    {"pos", DH_ENGINE_EXTEND, 10, 0, DH_ENGINE_IN_BETWEEN, false},
+    {"pct", DH_ENGINE_EXTEND, 10, 0, DH_ENGINE_IN_BETWEEN, false},
+    {"active", SUSPECTS, 6, 0, DH_ENGINE_IN_BETWEEN, false},
+    {"random", DH_ENGINE_ALL_VISIBLE, 8, 0, DH_ENGINE_BEFORE_LAST, false},
+    {"pct", DH_ENGINE_ALL_VISIBLE, 8, 0, DH_ENGINE_IN_BETWEEN, false},
+    {"pos", DH_ENGINE_ALL_VISIBLE, 8, 0, DH_ENGINE_BEFORE_LAST, false},
 };
 
 /* For wrong results: races on the way are not looked for. */

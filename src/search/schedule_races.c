@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "event/happens_before.h"
+#include "search/hybrid.h"
 #include "search/shadow.h"
 
 enum { FIRST_OBJECTS = 64, FIRST_PAIRS = 256, THREADS_MOST = 1 << DH_SHADOW_THREAD_BITS };
@@ -26,6 +27,10 @@ struct dh_schedule_races {
     uint64_t *pair;        /* of sites + 1 that were reported */
     uint32_t pair_room, pairs;
     struct dh_shadow shadow;
+    bool ignores_locks;
+    struct dh_hybrid *hybrid;           /* NULL: not asked for; then also */
+    struct dh_schedule_races *unlocked; /* the order without locks, and */
+    uint32_t unprotected[2];            /* sites + 1 of a pair that the latest access is in; 0: none */
 };
 
 /* Entries stay with their clock for the whole search, and their room doubles. */
@@ -49,8 +54,24 @@ struct dh_schedule_races *dh_schedule_races_new(struct dh_search *search)
     return h->object && h->pair ? h : NULL;
 }
 
+bool dh_schedule_races_want_unprotected(struct dh_schedule_races *h)
+{
+    h->hybrid = dh_hybrid_new(h->search);
+    h->unlocked = h->hybrid ? dh_schedule_races_new(h->search) : NULL;
+    if (h->unlocked)
+        h->unlocked->ignores_locks = true;
+    else
+        h->hybrid = NULL;
+    return h->hybrid;
+}
+
 void dh_schedule_races_begin(struct dh_schedule_races *h)
 {
+    if (h->hybrid) {
+        dh_hybrid_begin(h->hybrid);
+        dh_schedule_races_begin(h->unlocked);
+        h->unprotected[0] = 0;
+    }
     dh_shadow_begin(&h->shadow);
     if (h->shadow.generation == 1)
         for (uint32_t i = 0; i < h->object_room; i++)
@@ -154,7 +175,7 @@ static void release(const struct executed *x, uint64_t key)
 
 static void lock(const struct executed *x, uint64_t key, bool shared)
 {
-    const struct object *o = object_find(x->h, key);
+    const struct object *o = x->h->ignores_locks ? NULL : object_find(x->h, key);
     if (o)
         dh_hb_lock(&x->h->memory, x->t, &o->hb, shared);
 }
@@ -162,7 +183,7 @@ static void lock(const struct executed *x, uint64_t key, bool shared)
 /* Which locks a thread holds is not kept. */
 static void unlock(const struct executed *x, uint64_t key, bool shared)
 {
-    struct object *o = object_at(x->h, key);
+    struct object *o = x->h->ignores_locks ? NULL : object_at(x->h, key);
     if (o)
         dh_hb_unlock_unowned(&x->h->memory, x->t, &o->hb, shared);
 }
@@ -397,11 +418,33 @@ static void fill_race(struct dh_schedule_races *h, uint64_t granule, const struc
     race->is_new = !was_reported(h, c->site, a->site);
 }
 
+struct unprotected {
+    struct dh_shadow_wish wish; /* first */
+    const struct dh_hybrid *hybrid;
+    const struct dh_hb_clock *unlocked;
+    uint32_t thread; /* of the later access */
+};
+
+/* Would the two be unordered if locks had been taken the other way round, and does none of them keep them apart? */
+static bool is_unprotected(const struct dh_shadow_wish *wish, const struct dh_shadow_cell *before)
+{
+    const struct unprotected *u = (const struct unprotected *)wish;
+    uint32_t epoch = dh_hybrid_unprotected(u->hybrid, before->thread, before->clock, u->thread);
+    return epoch > dh_vclock_get(u->unlocked, before->thread);
+}
+
+bool dh_schedule_races_take_unprotected(struct dh_schedule_races *h, uint32_t sites[2])
+{
+    bool any = h->unprotected[0];
+    for (unsigned i = 0; i < 2 && any; i++)
+        sites[i] = h->unprotected[i] - 1;
+    h->unprotected[0] = 0;
+    return any;
+}
+
 bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_access *a, struct dh_schedule_race *race)
 {
     const struct dh_hb_thread *t = thread_at(h, a->thread);
-    struct dh_shadow_cell raced;
-    uint64_t at;
     if (!t)
         return false;
     struct dh_shadow_cell me = {
@@ -412,11 +455,17 @@ bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_ac
         .occurrence = a->occurrence,
     };
     bool only_known = a->frees && !a->site; /* later accesses are the quarantine's */
-    if (!dh_shadow_access(&h->shadow, (struct dh_shadow_bytes){a->address, a->size}, me, &t->clock, only_known, &raced,
-                          &at))
-        return false;
-    fill_race(h, at, &raced, a, race);
-    return true;
+    const struct dh_hb_thread *unlocked = h->hybrid && !a->frees ? thread_at(h->unlocked, a->thread) : NULL;
+    struct unprotected u = {{is_unprotected}, h->hybrid, unlocked ? &unlocked->clock : NULL, a->thread};
+    struct dh_shadow_met met = dh_shadow_access(&h->shadow, (struct dh_shadow_bytes){a->address, a->size}, me,
+                                                &t->clock, only_known, unlocked ? &u.wish : NULL);
+    if (met.is_ordered) {
+        h->unprotected[0] = met.before.site + 1;
+        h->unprotected[1] = a->site + 1;
+    }
+    if (met.races)
+        fill_race(h, met.at, &met.raced, a, race);
+    return met.races;
 }
 
 void dh_schedule_races_forget(struct dh_schedule_races *h, uint64_t address, uint64_t size)
@@ -468,21 +517,50 @@ static bool access_of(struct dh_schedule_races *h, uint32_t thread, const struct
     return dh_schedule_access(h, &a, race);
 }
 
-static bool step_memory(const struct executed *x, struct dh_schedule_race *race)
+static bool step_accesses(const struct executed *x, struct dh_schedule_race *race)
 {
     const struct dh_step *s = x->step;
-    bool atomic = s->flags & DH_STEP_ATOMIC, found = false;
-    if (atomic)
-        atomic_read(x);
+    bool found = false;
     if (s->kind == DH_STEP_COPY && s->flags & DH_STEP_RANGE)
         found = access_of(x->h, x->t->slot, s, s->second, 0, race);
     if (!found)
-        found = access_of(x->h, x->t->slot, s, s->object, s->kind == DH_STEP_FREE ? DH_STEP_WRITES : s->flags, race);
-    else
-        access_of(x->h, x->t->slot, s, s->object, s->flags, &(struct dh_schedule_race){.is_new = false});
+        return access_of(x->h, x->t->slot, s, s->object, s->kind == DH_STEP_FREE ? DH_STEP_WRITES : s->flags, race);
+    access_of(x->h, x->t->slot, s, s->object, s->flags, &(struct dh_schedule_race){.is_new = false});
+    return true;
+}
+
+static bool step_memory(const struct executed *x, struct dh_schedule_race *race)
+{
+    bool atomic = x->step->flags & DH_STEP_ATOMIC;
+    if (atomic)
+        atomic_read(x);
+    bool found = !x->h->ignores_locks && step_accesses(x, race);
     if (atomic)
         atomic_write(x);
     return found;
+}
+
+static bool execute(const struct executed *x, struct dh_schedule_race *race)
+{
+    const struct dh_step *step = x->step;
+    if ((step->kind >= DH_STEP_READ && step->kind <= DH_STEP_COPY) || step->kind == DH_STEP_FREE)
+        return step_memory(x, race);
+    if (orders[step->kind])
+        orders[step->kind](x);
+    return false;
+}
+
+/* An epoch has one set of locks: taking one begins another. */
+static void follow_locks(struct dh_schedule_races *h, uint32_t thread, const struct dh_step *step)
+{
+    struct dh_schedule_race none;
+    dh_schedule_races_step(h->unlocked, thread, step, &none);
+    struct dh_hb_thread *t = thread_at(h, thread), *unlocked = thread_at(h->unlocked, thread);
+    if (!t || !unlocked)
+        return;
+    if (dh_hybrid_step(h->hybrid, thread, step))
+        dh_hb_tick(t);
+    dh_hybrid_epoch(h->hybrid, thread, dh_hb_epoch(t), dh_hb_epoch(unlocked));
 }
 
 bool dh_schedule_races_step(struct dh_schedule_races *h, uint32_t thread, const struct dh_step *step,
@@ -491,9 +569,8 @@ bool dh_schedule_races_step(struct dh_schedule_races *h, uint32_t thread, const 
     struct executed x = {h, thread_at(h, thread), step};
     if (!x.t || step->kind >= DH_STEP_COUNT || step->flags & DH_STEP_FAILED)
         return false;
-    if ((step->kind >= DH_STEP_READ && step->kind <= DH_STEP_COPY) || step->kind == DH_STEP_FREE)
-        return step_memory(&x, race);
-    if (orders[step->kind])
-        orders[step->kind](&x);
-    return false;
+    bool found = execute(&x, race);
+    if (h->hybrid)
+        follow_locks(h, thread, step);
+    return found;
 }

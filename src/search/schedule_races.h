@@ -25,6 +25,11 @@ struct dh_schedule_race {
 
 /* NULL: no memory. */
 struct dh_schedule_races *dh_schedule_races_new(struct dh_search *search);
+/* From the first schedule on pairs of accesses are looked for that only locks put in order, and none protects
+ * (search/hybrid.h). False: no memory. */
+bool dh_schedule_races_want_unprotected(struct dh_schedule_races *h);
+/* The sites of such a pair, of the latest access; false: it is in none. */
+bool dh_schedule_races_take_unprotected(struct dh_schedule_races *h, uint32_t sites[2]);
 void dh_schedule_races_begin(struct dh_schedule_races *h);
 /* An access that is no visible step. True: it races with one before it. */
 bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_access *access,

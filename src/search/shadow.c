@@ -34,12 +34,15 @@ void dh_shadow_begin(struct dh_shadow *s)
 
 /* ---- accesses ---- */
 
+static bool conflicts(const struct dh_shadow_cell *c, const struct dh_shadow_cell *me)
+{
+    return c->mask & me->mask && c->thread != me->thread && (c->flags | me->flags) & DH_STEP_WRITES &&
+           !(c->flags & me->flags & DH_STEP_ATOMIC);
+}
+
 static bool races(const struct dh_shadow_cell *c, const struct dh_shadow_cell *me, const struct dh_hb_clock *known)
 {
-    if (!(c->mask & me->mask) || c->thread == me->thread || !((c->flags | me->flags) & DH_STEP_WRITES) ||
-        c->flags & me->flags & DH_STEP_ATOMIC)
-        return false;
-    return c->clock > dh_vclock_get(known, c->thread);
+    return conflicts(c, me) && c->clock > dh_vclock_get(known, c->thread);
 }
 
 /* What races with `c` later races with `me` as well. `known` NULL: what it knew then is not known any more. */
@@ -53,19 +56,31 @@ static bool replaces(const struct dh_shadow_cell *c, const struct dh_shadow_cell
 
 struct visit {
     const struct dh_shadow_cell *me;
-    const struct dh_hb_clock *known;      /* NULL: it was checked before, and is only recorded */
-    struct dh_shadow_cell *raced, *place; /* place: one that is free */
-    bool found;
+    const struct dh_hb_clock *known; /* NULL: it was checked before, and is only recorded */
+    const struct dh_shadow_wish *wish;
+    struct dh_shadow_cell *place; /* one that is free */
+    struct dh_shadow_met met;
 };
+
+static void note_ordered(struct visit *v, const struct dh_shadow_cell *c)
+{
+    if (!v->wish || v->met.is_ordered || !conflicts(c, v->me) || !v->wish->is_one(v->wish, c))
+        return;
+    v->met.before = *c;
+    v->met.is_ordered = true;
+}
 
 static void visit_cells(struct visit *v, struct dh_shadow_cell *cells, unsigned n)
 {
     for (unsigned k = 0; k < n; k++) {
         struct dh_shadow_cell *c = &cells[k];
-        if (c->mask && !v->found && v->known && races(c, v->me, v->known)) {
-            *v->raced = *c;
-            v->found = true;
+        bool races_now = c->mask && v->known && races(c, v->me, v->known);
+        if (races_now && !v->met.races) {
+            v->met.raced = *c;
+            v->met.races = true;
         }
+        if (c->mask && v->known && !races_now)
+            note_ordered(v, c);
         if (!c->mask || replaces(c, v->me, v->known)) {
             c->mask = 0;
             v->place = v->place ? v->place : c;
@@ -146,10 +161,12 @@ static struct dh_shadow_granule *granule_of(struct dh_shadow *s, struct dh_shado
 }
 
 /* Does the packed cell stand for both? */
-static bool packs(uint64_t *cell, uint32_t *site, const struct dh_shadow_cell *me, const struct dh_hb_clock *known)
+static bool packs(uint64_t *cell, uint32_t *site, struct visit *v)
 {
+    const struct dh_shadow_cell *me = v->me;
     struct dh_shadow_cell c = unpack(*cell, *site);
-    if (!c.mask || replaces(&c, me, known)) {
+    if (!c.mask || replaces(&c, me, v->known)) {
+        note_ordered(v, &c);
         *cell = pack(me);
         *site = me->site;
         return true;
@@ -160,28 +177,26 @@ static bool packs(uint64_t *cell, uint32_t *site, const struct dh_shadow_cell *m
     return true;
 }
 
-/* True: it races with v->raced. */
-static bool access_cell(struct dh_shadow *s, struct dh_shadow_block *b, unsigned i, struct visit *v)
+/* What it met is in v->met. */
+static void access_cell(struct dh_shadow *s, struct dh_shadow_block *b, unsigned i, struct visit *v)
 {
     const struct dh_shadow_cell *me = v->me;
     uint64_t before = b->cell[i], self = dh_shadow_self(me->thread, me->clock);
     bool plain = is_plain(me);
     if (plain && dh_shadow_covers(before, self, want_of(me)))
-        return false;
-    if (plain && !(before & (DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED)) && packs(&b->cell[i], &b->site[i], me, v->known))
-        return false;
+        return;
+    if (plain && !(before & (DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED)) && packs(&b->cell[i], &b->site[i], v))
+        return;
     struct dh_shadow_granule *g = granule_of(s, b, i);
     if (!g)
-        return false;
+        return;
     v->place = NULL;
-    v->found = false;
     visit_granule(v, s, g);
     uint64_t same = before >> DH_SHADOW_SELF_SHIFT == self ? before : 0;
-    if (v->found || before & DH_SHADOW_WATCHED)
+    if (v->met.races || before & DH_SHADOW_WATCHED)
         b->cell[i] = DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED;
     else
         b->cell[i] = DH_SHADOW_SEVERAL | (plain && v->known ? pack(me) | same : 0);
-    return v->found;
 }
 
 /* ---- blocks ---- */
@@ -288,21 +303,24 @@ static uint8_t mask_of(const struct span *b, uint64_t granule)
 struct access {
     struct dh_shadow_cell me;
     const struct dh_hb_clock *known;
-    struct dh_shadow_cell *raced;
-    uint64_t *at;
-    bool found;
+    const struct dh_shadow_wish *wish;
+    struct dh_shadow_met met;
 };
 
-/* Of those that race the first is reported. */
+/* Of those that it meets the first is reported. */
 static void access_granule(struct dh_shadow *s, struct dh_shadow_block *b, uint64_t g, struct access *a)
 {
-    struct dh_shadow_cell raced;
-    struct visit v = {.me = &a->me, .known = a->known, .raced = &raced};
-    if (!access_cell(s, b, g % DH_SHADOW_BLOCK, &v) || a->found)
+    struct visit v = {.me = &a->me, .known = a->known, .wish = a->met.is_ordered ? NULL : a->wish};
+    access_cell(s, b, g % DH_SHADOW_BLOCK, &v);
+    if (v.met.is_ordered) {
+        a->met.is_ordered = true;
+        a->met.before = v.met.before;
+    }
+    if (!v.met.races || a->met.races)
         return;
-    *a->raced = raced;
-    *a->at = g;
-    a->found = true;
+    a->met.races = true;
+    a->met.raced = v.met.raced;
+    a->met.at = g;
 }
 
 /* `only_known`: not in blocks that are not there. */
@@ -332,10 +350,10 @@ static void meet_ranges(struct dh_shadow *s, const struct dh_shadow_range *mine,
     for (uint32_t i = s->ranges; i-- > 0;) {
         const struct dh_shadow_range *r = &s->range[i];
         uint64_t low = r->low > mine->low ? r->low : mine->low, high = r->high < mine->high ? r->high : mine->high;
-        if (low < high && !a->found && races(&r->cell, &mine->cell, a->known)) {
-            *a->raced = r->cell;
-            *a->at = low;
-            a->found = true;
+        if (low < high && !a->met.races && races(&r->cell, &mine->cell, a->known)) {
+            a->met.raced = r->cell;
+            a->met.at = low;
+            a->met.races = true;
         }
         if (r->low >= mine->low && r->high <= mine->high && replaces(&r->cell, &mine->cell, a->known))
             remove_range(s, i);
@@ -359,17 +377,18 @@ static bool access_range(struct dh_shadow *s, struct span bytes, struct access *
     return true;
 }
 
-bool dh_shadow_access(struct dh_shadow *s, struct dh_shadow_bytes bytes, struct dh_shadow_cell me,
-                      const struct dh_hb_clock *known, bool only_known, struct dh_shadow_cell *raced, uint64_t *at)
+struct dh_shadow_met dh_shadow_access(struct dh_shadow *s, struct dh_shadow_bytes bytes, struct dh_shadow_cell me,
+                                      const struct dh_hb_clock *known, bool only_known,
+                                      const struct dh_shadow_wish *wish)
 {
     struct span span = {bytes.address, bytes.address + bytes.size};
-    struct access a = {.me = me, .known = known, .raced = raced, .at = at};
+    struct access a = {.me = me, .known = known, .wish = wish};
     if (!bytes.size || span.to < span.from)
-        return false;
+        return a.met;
     bool is_range = bytes.size >= DH_SHADOW_RANGE_LEAST * 8 && !only_known;
     if (!is_range || !access_range(s, span, &a))
         access_bytes(s, span, only_known, &a);
-    return a.found;
+    return a.met;
 }
 
 /* ---- watching ---- */

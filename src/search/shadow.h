@@ -61,12 +61,25 @@ struct dh_shadow_bytes {
     uint64_t address, size;
 };
 
+/* Which earlier accesses that conflict with it and come before it an access asks for. */
+struct dh_shadow_wish {
+    bool (*is_one)(const struct dh_shadow_wish *w, const struct dh_shadow_cell *before);
+};
+
+/* What an access meets: an earlier one that it races with, and one that it asks for. */
+struct dh_shadow_met {
+    struct dh_shadow_cell raced, before;
+    uint64_t at; /* granule of the race */
+    bool races, is_ordered;
+};
+
 bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search);
 void dh_shadow_begin(struct dh_shadow *s);
-/* Checks an access and records it; `me` with clock, thread, flags, site. True: it races with `raced` in granule `at`.
- * `only_known`: not where nothing is recorded. */
-bool dh_shadow_access(struct dh_shadow *s, struct dh_shadow_bytes bytes, struct dh_shadow_cell me,
-                      const struct dh_hb_clock *known, bool only_known, struct dh_shadow_cell *raced, uint64_t *at);
+/* Checks an access and records it; `me` with clock, thread, flags, site. `only_known`: not where nothing is recorded;
+ * `wish`: NULL for none. Of several that it meets, one of each kind. */
+struct dh_shadow_met dh_shadow_access(struct dh_shadow *s, struct dh_shadow_bytes bytes, struct dh_shadow_cell me,
+                                      const struct dh_hb_clock *known, bool only_known,
+                                      const struct dh_shadow_wish *wish);
 /* A granule of which every access is checked, in this schedule. */
 void dh_shadow_watch(struct dh_shadow *s, uint64_t address);
 bool dh_shadow_is_watched(const struct dh_shadow *s, uint64_t address);

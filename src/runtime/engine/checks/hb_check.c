@@ -7,12 +7,12 @@
 #include "runtime/engine/checks/access_contexts.h"
 #include "search/schedule_races.h"
 
-enum { EXTENSIONS = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
+enum { EXTENSIONS = 256, UNPROTECTED = 64, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
 
 /* What outlives schedules: in lasting memory. */
 struct known_races {
     uint32_t extensions[EXTENSIONS]; /* places that become visible after the schedule */
-    unsigned n_extensions;
+    unsigned n_extensions, n_unprotected;
     /* Granules with a race: other places that access them become visible, too, since of several accesses to the same
      * bytes in one step only one is reported. */
     uint64_t racy[RACY];
@@ -56,6 +56,8 @@ bool dh_hb_check_init(void)
         return true;
     check->search = (struct dh_search){.seed = 1, .memory = memory};
     check->hb = dh_schedule_races_new(&check->search);
+    if (check->hb && dh_engine->flags & DH_ENGINE_UNPROTECTED && !dh_schedule_races_want_unprotected(check->hb))
+        return false;
     if (check->hb && !dh_engine->control->job.model[0])
         dh_engine->known = dh_schedule_races_known(check->hb);
     return check->hb;
@@ -192,6 +194,21 @@ static void report_race(const struct dh_schedule_race *race)
     }
 }
 
+/* Places where other schedules may show a race become visible, up to a number: there are many where none can. */
+static void extend_unprotected(void)
+{
+    uint32_t sites[2];
+    if (!dh_schedule_races_take_unprotected(check->hb, sites))
+        return;
+    for (unsigned i = 0; i < 2; i++)
+        if (sites[i] < dh_engine->n_visible && !dh_engine->visible[sites[i]] &&
+            check->known->n_unprotected < UNPROTECTED) {
+            unsigned before = check->known->n_extensions;
+            extend(sites[i]);
+            check->known->n_unprotected += check->known->n_extensions - before;
+        }
+}
+
 void dh_hb_check_executed(void)
 {
     struct dh_engine *e = dh_engine;
@@ -209,6 +226,7 @@ void dh_hb_check_executed(void)
         s.order = DH_ORDER_RELAXED;
     if (dh_schedule_races_step(check->hb, e->executing, &s, &race))
         report_race(&race);
+    extend_unprotected();
 }
 
 static bool is_checked(const struct dh_step *s)
@@ -256,6 +274,7 @@ void dh_hb_check_access(const struct dh_step *s)
                                    .frees = s->kind == DH_STEP_FREE};
     if (dh_schedule_access(check->hb, &a, &race))
         report_race(&race);
+    extend_unprotected();
     if (s->kind != DH_STEP_COPY || !(s->flags & DH_STEP_RANGE))
         return;
     a.address = s->second;
