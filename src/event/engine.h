@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define DH_ENGINE_MAGIC 0x31656e69676e6864u /* "dhngine1" */
-enum { DH_ENGINE_VERSION = 7 };
+enum { DH_ENGINE_VERSION = 8 };
 
 enum dh_engine_mode { DH_ENGINE_EXPLORE, DH_ENGINE_REPLAY };
 
@@ -85,6 +85,8 @@ enum dh_engine_flag {
         1 << 19, /* time passes only when no thread can go on, and timers expire in their order, as natively */
     DH_ENGINE_FRESH =
         1 << 20, /* each schedule in a fresh process, where system calls that cannot be undone are performed */
+    DH_ENGINE_ONLY_VISIBLE = 1 << 21, /* plain accesses at places that are not visible are not even counted: nobody asks
+                                         for their order, and their hooks are removed (runtime/engine/hook_removal.h) */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */
@@ -389,6 +391,9 @@ struct dh_engine_progress {
     uint64_t again;          /* the search ended early: with `added` visible schedules would begin elsewhere */
     uint32_t start_first, start_last;
     uint64_t start_quantum;
+    uint32_t hides;         /* ONLY_VISIBLE holds: replays need it, too */
+    uint32_t hides_waiting; /* the search ended early: a thread may wait for what is hidden */
+    uint64_t hooks_removed; /* calls of them */
 };
 
 struct dh_engine_control {

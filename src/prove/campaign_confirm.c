@@ -136,7 +136,10 @@ static uint32_t switches_of(const struct draft *d)
 static bool shorten(struct campaign *c, const struct draft *from, struct draft *out)
 {
     const struct dh_engine_found *end = from->end, *f;
-    struct phase p = {"shorten", (from->schedule.flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 0, 0, false};
+    struct phase p = {
+        "shorten", (from->schedule.flags & (DH_ENGINE_ALL_VISIBLE | DH_ENGINE_ONLY_VISIBLE)) | DH_ENGINE_NO_ORDER,
+        0,         0,
+        0,         false};
     struct goal_search a = {.look_for = 1u << end->kind};
     struct dh_engine_request w = {.job = dh_campaign_job(c, &a, &p, SHORTEN_NS),
                                   .visible = from->schedule.visible,
@@ -192,10 +195,12 @@ bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const 
                          const struct dh_finding *f)
 {
     dh_engine_marks *visible = visible_for(c, from, end);
+    bool hides = dh_engine_process_region(from->control)->progress.hides;
     struct dh_schedule whole = {.decisions = end->decisions,
                                 .n = end->n_decisions,
                                 .visible = visible,
-                                .flags = from->phase->flags | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
+                                .flags = from->phase->flags | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u) |
+                                         (hides ? DH_ENGINE_ONLY_VISIBLE : 0u)};
     if (c->terms.o->judged)
         whole.adversary = *c->terms.o->judged;
     struct draft d = draft_of(c, end, &whole), shorter = {0};

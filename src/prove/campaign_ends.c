@@ -20,12 +20,18 @@ static struct known_finding *known_finding_of(struct campaign *c, const char *id
     return &c->known.at[c->known.n - 1];
 }
 
-void dh_campaign_keep_visible(const struct campaign *c, const struct search_process *from)
+void dh_campaign_keep_visible(struct campaign *c, const struct search_process *from)
 {
     const struct dh_engine_progress *p = &dh_engine_process_region(from->control)->progress;
+    uint32_t places = c->terms.s->start.places;
+    if (p->hides && p->visible_added && !c->waited)
+        c->waited = dh_xcalloc(places + 1, sizeof *c->waited);
     for (uint32_t i = 0; i < p->visible_added && i < DH_ENGINE_ADDED; i++)
-        if (p->added[i] < c->terms.s->start.places)
+        if (p->added[i] < places) {
             from->goal_search->visible[p->added[i]] |= DH_ENGINE_VISIBLE;
+            if (p->hides)
+                c->waited[p->added[i]] = DH_ENGINE_VISIBLE;
+        }
 }
 
 static void keep_unordered(struct campaign *c, const struct dh_engine_found *f)

@@ -55,6 +55,7 @@ static void connect(void)
         return;
     place_base = runtime->join(&__ehdr_start, code_end());
     hooks = *runtime;
+    hooks.entries((const void *)__dh_before, (const void *)__dh_after);
 }
 
 /* Before every constructor of the library; a call even earlier meets the empty hooks. */

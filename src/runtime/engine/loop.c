@@ -12,6 +12,7 @@
 #include "runtime/engine/checks/watchdog.h"
 #include "runtime/engine/ends/outcome.h"
 #include "runtime/engine/ends/schedule_ends.h"
+#include "runtime/engine/hook_removal.h"
 #include "runtime/engine/processes/children.h"
 #include "runtime/engine/processes/fresh_processes.h"
 #include "runtime/engine/restore/snapshot.h"
@@ -35,6 +36,7 @@ enum {
     HORIZON = 20000, /* steps of a schedule that begins in the middle */
     UNDISTURBED_MOST = 1 << 24,
     RECORDED_MOST = 3,    /* runs, later ones with more visible places or shorter quanta */
+    RECORDED_HIDING = 16, /* each may meet a thread that waits for what is hidden */
     AFTER_EXTENSION = 64, /* schedules until the search begins anew */
 };
 
@@ -459,6 +461,7 @@ static void in_child(struct dh_engine *e, void (*work)(struct dh_engine *))
         dh_engine_cannot("a child ended with status %d", status);
     if (__atomic_load_n(&e->control->progress.state, __ATOMIC_ACQUIRE) != DH_ENGINE_RUNNING)
         dh_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+    dh_hook_removal_take_over();
 }
 
 static void run_and_end(struct dh_engine *e)
@@ -510,11 +513,12 @@ static void record_run(struct dh_engine *e)
 
 static uint32_t find_start(struct dh_engine *e)
 {
-    for (unsigned i = 0; i < RECORDED_MOST; i++) {
+    unsigned most = e->hides ? RECORDED_HIDING : RECORDED_MOST;
+    for (unsigned i = 0; i < most; i++) {
         dh_start_point_hand_over(e);
         in_child(e, record_run);
         dh_start_point_take_over(e);
-        if (i + 1 == RECORDED_MOST)
+        if (i + 1 == most)
             break;
         bool more = dh_hb_check_extend_visible();
         if (!dh_start_point_refine(e) && !more)
@@ -558,7 +562,7 @@ static void run_from_start(struct dh_engine *e)
 static void end_if_extended(struct dh_engine *e)
 {
     struct dh_engine_progress *p = &e->control->progress;
-    if (!dh_hb_check_has_extensions() || ++p->again < AFTER_EXTENSION)
+    if (!dh_hb_check_has_extensions() || (++p->again < AFTER_EXTENSION && !e->hides))
         return;
     if (dh_hb_check_extend_visible())
         dh_engine_finish(DH_ENGINE_SPENT);

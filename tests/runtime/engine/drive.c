@@ -7,6 +7,7 @@
  *   --collect       prints exit statuses that schedules came to
  *   --spurious --first --no-races --no-order --extend --output --kernel-threads --hang-ms=N --then=S --trap
  * --no-fsgsbase
+ *   --only-visible  nothing is asked for but what is visible: other plain accesses are hidden
  *   --start=N --start-least=N   begins in the middle of runs that have so many steps
  *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ..., what was visible to FILE.N.visible, and writes
  * that loads took before their time to FILE.N.foreseen
@@ -142,6 +143,9 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     case 'N':
         j->flags |= DH_ENGINE_NO_ORDER;
         break;
+    case 'O':
+        j->flags |= DH_ENGINE_NO_ORDER | DH_ENGINE_ONLY_VISIBLE;
+        break;
     case 'E':
         j->flags |= DH_ENGINE_EXTEND;
         break;
@@ -175,14 +179,17 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
 }
 
 static const struct option options[] = {
-    {"strategy", 1, 0, 's'},    {"seed", 1, 0, 'r'},        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
-    {"depth", 1, 0, 'd'},       {"preemptions", 1, 0, 'p'}, {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
-    {"look-for", 1, 0, 'l'},    {"spurious", 0, 0, 'u'},    {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
-    {"output", 0, 0, 'o'},      {"go-on", 0, 0, 'G'},       {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
-    {"replay", 1, 0, 'R'},      {"schedule", 0, 0, 'P'},    {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
-    {"no-fsgsbase", 0, 0, 'A'}, {"fork", 0, 0, 'K'},        {"trap", 0, 0, 'T'},           {"hang-ms", 1, 0, 'h'},
-    {"then", 1, 0, 'w'},        {"model", 1, 0, 'm'},       {"stale", 1, 0, 'a'},          {"start", 1, 0, 'b'},
-    {"start-least", 1, 0, 'B'}, {"systematic", 0, 0, 'y'},  {"collect", 0, 0, 'c'},        {0}};
+    {"strategy", 1, 0, 's'}, {"seed", 1, 0, 'r'},         {"schedules", 1, 0, 'n'},
+    {"seconds", 1, 0, 't'},  {"depth", 1, 0, 'd'},        {"preemptions", 1, 0, 'p'},
+    {"visible", 1, 0, 'v'},  {"target", 1, 0, 'g'},       {"look-for", 1, 0, 'l'},
+    {"spurious", 0, 0, 'u'}, {"first", 0, 0, 'f'},        {"no-races", 0, 0, 'x'},
+    {"output", 0, 0, 'o'},   {"go-on", 0, 0, 'G'},        {"kernel-threads", 0, 0, 'k'},
+    {"save", 1, 0, 'S'},     {"replay", 1, 0, 'R'},       {"schedule", 0, 0, 'P'},
+    {"no-order", 0, 0, 'N'}, {"extend", 0, 0, 'E'},       {"no-fsgsbase", 0, 0, 'A'},
+    {"fork", 0, 0, 'K'},     {"trap", 0, 0, 'T'},         {"hang-ms", 1, 0, 'h'},
+    {"then", 1, 0, 'w'},     {"model", 1, 0, 'm'},        {"stale", 1, 0, 'a'},
+    {"start", 1, 0, 'b'},    {"start-least", 1, 0, 'B'},  {"systematic", 0, 0, 'y'},
+    {"collect", 0, 0, 'c'},  {"only-visible", 0, 0, 'O'}, {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {
@@ -281,6 +288,11 @@ static int print_results(struct dh_engine_control *c, const struct wish *w)
     if (p->recorded_steps)
         printf("begun at step %lu of %lu%s\n", (unsigned long)p->started_at, (unsigned long)p->recorded_steps,
                p->again ? ", to begin anew" : "");
+    if (p->hides)
+        printf("hidden accesses; calls of hooks removed: %lu%s\n", (unsigned long)p->hooks_removed,
+               p->hides_waiting ? "; somebody may wait for them" : "");
+    if (p->hides && p->visible_added)
+        printf("waited at: %u places\n", p->visible_added);
     if (p->restarts)
         printf("made visible: %u places, restarts: %u\n", p->visible_added, p->restarts);
     if (p->narrowed || p->unjustified || p->uncovered)

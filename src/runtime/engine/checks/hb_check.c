@@ -4,6 +4,7 @@
 #include "event/site.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
+#include "runtime/engine/hook_removal.h"
 #include "search/schedule_races.h"
 
 enum { EXTENSIONS = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
@@ -285,6 +286,11 @@ void dh_hb_check_unmapped(uintptr_t at, size_t size)
     dh_adversary_forget(at, size);
 }
 
+void dh_hb_check_extend(uint32_t place)
+{
+    extend(place);
+}
+
 static bool make_visible(uint32_t place)
 {
     struct dh_engine_progress *p = &dh_engine->control->progress;
@@ -305,6 +311,8 @@ bool dh_hb_check_extend_visible(void)
     for (unsigned i = 0; i < check->known->n_extensions; i++)
         any |= make_visible(check->known->extensions[i]);
     check->known->n_extensions = 0;
+    if (any)
+        dh_hook_removal_put_back();
     return any;
 }
 

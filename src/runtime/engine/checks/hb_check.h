@@ -21,6 +21,8 @@ void dh_hb_check_fence(const struct dh_step *fence);
 void dh_hb_check_forget(uintptr_t at, size_t size);
 /* The kernel may give these addresses away again: what is accessed there from now on is other memory. */
 void dh_hb_check_unmapped(uintptr_t at, size_t size);
+/* The place is to become visible. */
+void dh_hb_check_extend(uint32_t place);
 /* Between schedules: makes places visible; false: there are none. */
 bool dh_hb_check_extend_visible(void);
 /* Are there such places? */
