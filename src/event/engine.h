@@ -87,6 +87,7 @@ enum dh_engine_flag {
         1 << 20, /* each schedule in a fresh process, where system calls that cannot be undone are performed */
     DH_ENGINE_ONLY_VISIBLE = 1 << 21, /* plain accesses at places that are not visible are not even counted: nobody asks
                                          for their order, and their hooks are removed (runtime/engine/hook_removal.h) */
+    DH_ENGINE_SPARE_BUSY = 1 << 22,   /* with it: visible places to which the recorded run comes very often are not */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */
@@ -171,6 +172,7 @@ enum {
     DH_ENGINE_STALE_READS = 8,
     DH_ENGINE_OUTCOMES = 256,
     DH_ENGINE_WORKS = 32,
+    DH_ENGINE_SPARED = 256,
     DH_ENGINE_ELEMENTS = 16,
     DH_ENGINE_RELATIVES = 512
 };
@@ -252,7 +254,9 @@ struct dh_engine_found {
     uint32_t visible_added; /* to replay it, the first so many of progress.added must be visible, no more */
     uint32_t n_values;      /* as many as decisions, behind them, if it was replayed; else 0 */
     uint64_t time_ns;       /* since the search began */
-    uint32_t n_stale;       /* loads that did not answer the newest value; may exceed what is kept */
+    uint32_t spared;        /* to replay it, the first so many of progress.spared must not be visible */
+    uint32_t unused;
+    uint32_t n_stale; /* loads that did not answer the newest value; may exceed what is kept */
     uint32_t n_foreseen;
     struct dh_engine_outcome outcome;
     struct dh_engine_stale_read stale[DH_ENGINE_STALE_READS];
@@ -394,6 +398,8 @@ struct dh_engine_progress {
     uint32_t hides;         /* ONLY_VISIBLE holds: replays need it, too */
     uint32_t hides_waiting; /* the search ended early: a thread may wait for what is hidden */
     uint64_t hooks_removed; /* calls of them */
+    uint32_t n_spared;      /* busy places that are not visible any more: */
+    uint32_t spared[DH_ENGINE_SPARED];
 };
 
 struct dh_engine_control {

@@ -92,6 +92,9 @@ static dh_engine_marks *visible_for(const struct campaign *c, const struct searc
     for (uint32_t i = 0; i < end->visible_added && i < DH_ENGINE_ADDED; i++)
         if (p->added[i] < c->terms.s->start.places)
             visible[p->added[i]] |= DH_ENGINE_VISIBLE;
+    for (uint32_t i = 0; i < end->spared && i < DH_ENGINE_SPARED; i++)
+        if (p->spared[i] < c->terms.s->start.places)
+            visible[p->spared[i]] = 0;
     return visible;
 }
 

@@ -32,6 +32,9 @@ void dh_campaign_keep_visible(struct campaign *c, const struct search_process *f
             if (p->hides)
                 c->waited[p->added[i]] = DH_ENGINE_VISIBLE;
         }
+    for (uint32_t i = 0; i < p->n_spared && i < DH_ENGINE_SPARED; i++)
+        if (p->spared[i] < places)
+            from->goal_search->visible[p->spared[i]] = 0;
 }
 
 static void keep_unordered(struct campaign *c, const struct dh_engine_found *f)

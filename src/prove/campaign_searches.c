@@ -55,24 +55,25 @@ static bool may_hide(const struct campaign *c, const struct goal_search *a, cons
 struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_search *a, const struct phase *p,
                                      uint64_t time_ns)
 {
-    struct dh_engine_job j = {.mode = DH_ENGINE_EXPLORE,
-                              .carrier = DH_ENGINE_AUTO,
-                              .seed = next_seed(c),
-                              .schedules_max = c->terms.o->schedules,
-                              .time_max_ns = time_ns,
-                              .depth_max = c->terms.o->depth,
-                              .preemptions_max = p->bound ? p->bound : c->terms.o->preemptions,
-                              .flags = p->flags | DH_ENGINE_COVERAGE |
-                                       (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u) |
-                                       (may_hide(c, a, p) ? DH_ENGINE_ONLY_VISIBLE : 0u),
-                              .look_for = a->look_for,
-                              .target_held = UINT32_MAX,
-                              .shard = c->terms.n_goals ? 0 : c->terms.o->shard, /* goals are sharded instead */
-                              .shards = c->terms.n_goals ? 1 : c->terms.o->shards,
-                              .start = p->start,
-                              .start_first = a->start_first,
-                              .start_last = a->start_last,
-                              .start_quantum = a->start_quantum};
+    bool hides = may_hide(c, a, p);
+    struct dh_engine_job j = {
+        .mode = DH_ENGINE_EXPLORE,
+        .carrier = DH_ENGINE_AUTO,
+        .seed = next_seed(c),
+        .schedules_max = c->terms.o->schedules,
+        .time_max_ns = time_ns,
+        .depth_max = c->terms.o->depth,
+        .preemptions_max = p->bound ? p->bound : c->terms.o->preemptions,
+        .flags = p->flags | DH_ENGINE_COVERAGE | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u) |
+                 (hides ? DH_ENGINE_ONLY_VISIBLE : 0u) | (hides && a->is_joint ? DH_ENGINE_SPARE_BUSY : 0u),
+        .look_for = a->look_for,
+        .target_held = UINT32_MAX,
+        .shard = c->terms.n_goals ? 0 : c->terms.o->shard, /* goals are sharded instead */
+        .shards = c->terms.n_goals ? 1 : c->terms.o->shards,
+        .start = p->start,
+        .start_first = a->start_first,
+        .start_last = a->start_last,
+        .start_quantum = a->start_quantum};
     bool hinted = !c->terms.o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");

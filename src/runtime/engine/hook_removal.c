@@ -1,6 +1,8 @@
+#include "runtime/core/public_hooks.h"
+
 #include "runtime/engine/hook_removal.h"
 
-#include "runtime/core/public_hooks.h"
+#include "runtime/core/frames.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/system/kernel_call.h"
 
@@ -15,13 +17,14 @@ struct call {
     uint8_t bytes[CALL_SIZE];
 };
 static const struct call no_operation = {{0x0f, 0x1f, 0x44, 0x00, 0x00}};
+static const struct call enters_nothing = {{0xb8, 0xff, 0xff, 0xff, 0xff}}; /* mov $DH_DEPTH_NONE, %eax */
 
 /* In lasting memory: what children remove counts for all. */
 static struct removal {
     uint32_t n;
     struct removed {
         uintptr_t at;
-        struct call was;
+        struct call was, is;
     } at[MOST];
 } *removal;
 static uint32_t n_applied; /* of them, where schedules are children: in this process */
@@ -29,19 +32,20 @@ static uint32_t n_applied; /* of them, where schedules are children: in this pro
 /* The code of a module, and what it calls. */
 static struct code {
     uintptr_t low, high; /* 0: nothing is removed there */
-    uintptr_t before, after;
+    struct dh_hook_entries entries;
 } codes[MODULES];
 static unsigned n_codes;
 
-static void add_code(const void *before, const void *after)
+/* The latest function that was entered and where in the search that was: it is one without steps if it is left next. */
+static struct latest {
+    const void *call_end; /* NULL: there is none */
+    uint32_t depth, turn;
+} latest;
+
+void __dh_entries(const struct dh_hook_entries *entries)
 {
     if (n_codes < MODULES)
-        codes[n_codes++] = (struct code){.before = (uintptr_t)before, .after = (uintptr_t)after};
-}
-
-void __dh_entries(const void *before, const void *after)
-{
-    add_code(before, after);
+        codes[n_codes++] = (struct code){.entries = *entries};
 }
 
 /* ---- writing code ---- */
@@ -65,7 +69,7 @@ static int find_segment(struct dl_phdr_info *module, size_t size, void *code)
     (void)size;
     for (unsigned i = 0; i < module->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &module->dlpi_phdr[i];
-        if (!holds(p, module->dlpi_addr, c->before))
+        if (!holds(p, module->dlpi_addr, (uintptr_t)c->entries.before))
             continue;
         c->low = (module->dlpi_addr + p->p_vaddr) & ~(uintptr_t)(PAGE - 1);
         c->high = (module->dlpi_addr + p->p_vaddr + p->p_memsz + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
@@ -82,25 +86,9 @@ static void open_code(struct code *c)
         return;
     bool ok = dh_kernel_call(SYS_mprotect, (long)c->low, (long)(c->high - c->low), PROT_READ | PROT_WRITE | PROT_EXEC,
                              0, 0, 0) == 0;
-    __builtin_memcpy(&same, (const void *)c->before, sizeof same);
-    if (!ok || !write_call(c->before, &same))
+    __builtin_memcpy(&same, c->entries.before, sizeof same);
+    if (!ok || !write_call((uintptr_t)c->entries.before, &same))
         c->low = c->high = 0;
-}
-
-void dh_hook_removal_begin(void)
-{
-    removal = dh_keep_lasting(sizeof *removal);
-    add_code((const void *)__dh_before, (const void *)__dh_after);
-    for (unsigned i = 0; removal && i < n_codes; i++)
-        open_code(&codes[i]);
-}
-
-bool dh_hook_removal_owns(uintptr_t low, uintptr_t high)
-{
-    for (unsigned i = 0; i < n_codes; i++)
-        if (codes[i].high && low >= codes[i].low && high <= codes[i].high)
-            return true;
-    return false;
 }
 
 /* ---- removing ---- */
@@ -118,11 +106,13 @@ static bool is_call_of_hook(const struct code *c, const struct call *call, uintp
 {
     int32_t displacement;
     __builtin_memcpy(&displacement, call->bytes + 1, sizeof displacement);
-    uintptr_t called = end + (uintptr_t)(intptr_t)displacement;
-    return call->bytes[0] == CALL && (called == c->before || called == c->after);
+    const void *called = (const void *)(end + (uintptr_t)(intptr_t)displacement);
+    const struct dh_hook_entries *e = &c->entries;
+    return call->bytes[0] == CALL &&
+           (called == e->before || called == e->after || called == e->enter || called == e->leave);
 }
 
-void dh_hook_removal_remove(const void *return_address)
+static void remove_call(const void *return_address, const struct call *is)
 {
     uintptr_t end = (uintptr_t)return_address, at = end - CALL_SIZE;
     const struct code *c = removal && removal->n < MOST ? code_of(at) : NULL;
@@ -132,16 +122,69 @@ void dh_hook_removal_remove(const void *return_address)
     __builtin_memcpy(&was, (const void *)at, sizeof was);
     if (!is_call_of_hook(c, &was, end))
         return;
-    removal->at[removal->n] = (struct removed){at, was};
+    removal->at[removal->n] = (struct removed){at, was, *is};
     removal->n++;
-    __builtin_memcpy((void *)at, &no_operation, sizeof no_operation);
+    __builtin_memcpy((void *)at, is, sizeof *is);
     dh_engine->control->progress.hooks_removed++;
+}
+
+void dh_hook_removal_remove(const void *return_address)
+{
+    remove_call(return_address, &no_operation);
+}
+
+/* ---- frames ---- */
+
+static bool removes(void)
+{
+    return dh_engine_on && dh_engine->hides && !dh_engine->samples_hidden && dh_engine->current;
+}
+
+static void entered(const void *call_end, uint32_t depth)
+{
+    if (removes())
+        latest = (struct latest){call_end, depth, dh_engine->turns};
+}
+
+/* Stacks of what is found do not show functions in which there was no step yet; those of replays show all. */
+static void left(const void *call_end, uint32_t depth)
+{
+    if (!removes())
+        return;
+    bool had_no_step = latest.call_end && latest.depth == depth && latest.turn == dh_engine->turns;
+    if (had_no_step)
+        remove_call(latest.call_end, &enters_nothing);
+    if (had_no_step || depth == DH_DEPTH_NONE)
+        remove_call(call_end, &no_operation);
+    latest.call_end = NULL;
+}
+
+/* ---- all of them ---- */
+
+void dh_hook_removal_begin(void)
+{
+    static const struct dh_hook_entries own = {(const void *)__dh_before, (const void *)__dh_after,
+                                               (const void *)__dh_enter, (const void *)__dh_leave};
+    removal = dh_keep_lasting(sizeof *removal);
+    __dh_entries(&own);
+    for (unsigned i = 0; removal && i < n_codes; i++)
+        open_code(&codes[i]);
+    if (removal)
+        dh_frames_watch = (struct dh_frames_watch){entered, left};
+}
+
+bool dh_hook_removal_owns(uintptr_t low, uintptr_t high)
+{
+    for (unsigned i = 0; i < n_codes; i++)
+        if (codes[i].high && low >= codes[i].low && high <= codes[i].high)
+            return true;
+    return false;
 }
 
 static void remove_from(uint32_t first)
 {
     for (uint32_t i = first; i < removal->n; i++)
-        write_call(removal->at[i].at, &no_operation);
+        write_call(removal->at[i].at, &removal->at[i].is);
 }
 
 void dh_hook_removal_suspend(void)

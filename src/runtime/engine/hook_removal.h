@@ -1,7 +1,7 @@
 /* Calls of hooks that have nothing to do become no operation, as ftrace does it: in the text of the process, one by one
  * when they are first executed, since the call that is to be removed is then known for certain. Layer: runtime. Only
  * code that is there when the engine begins, and only where threads are coroutines. What children of the search remove
- * the process that makes them removes, too. */
+ * the process that makes them removes, too. Frames of functions that make no step are removed with them. */
 #ifndef DH_RUNTIME_ENGINE_HOOK_REMOVAL_H
 #define DH_RUNTIME_ENGINE_HOOK_REMOVAL_H
 

@@ -520,8 +520,8 @@ static uint32_t find_start(struct dh_engine *e)
         dh_start_point_take_over(e);
         if (i + 1 == most)
             break;
-        bool more = dh_hb_check_extend_visible();
-        if (!dh_start_point_refine(e) && !more)
+        bool more = dh_hb_check_extend_visible(), fewer = dh_start_point_spare_busy(e);
+        if (!dh_start_point_refine(e) && !more && !fewer)
             break;
     }
     return dh_start_point_choose(e);
