@@ -41,39 +41,51 @@ static bool has_target(const struct goal_search *a, const struct phase *p)
     return strcmp(p->strategy, "directed") != 0 || a->place[0] || a->place[1];
 }
 
-/* Where only steps at places of the goal matter, and many accesses of a schedule are none. Who looks for livelocks
- * needs to know by which way a thread came back, who looks for uses of freed memory each of them. */
+/* Tests set another one. */
+static uint64_t hiding_least(void)
+{
+    const char *set = getenv("DEADHEAT_HIDING_LEAST");
+    long long n = set ? atoll(set) : 0;
+    return n > 0 ? (uint64_t)n : HIDING_LEAST;
+}
+
+/* Where only steps at places of the goal matter, and many accesses of a schedule are none; or where it is to be found
+ * out which accesses race, but not by systematic search. Who looks for livelocks needs to know by which way a thread
+ * came back, who looks for uses of freed memory at given places each of them. */
 static bool may_hide(const struct campaign *c, const struct goal_search *a, const struct phase *p)
 {
     const uint32_t waits = 1u << DH_ENGINE_DEADLOCK | 1u << DH_ENGINE_LOST_WAKE;
     bool steps_matter = a->is_joint || a->is_pair || (a->look_for && !(a->look_for & ~waits));
-    bool is_plain = p->flags & DH_ENGINE_NO_ORDER && !(p->flags & DH_ENGINE_ALL_VISIBLE) && !c->terms.o->judged;
-    return c->terms.o->accesses >= HIDING_LEAST && !c->hides_waiting && !c->terms.s->start.fresh && steps_matter &&
-           is_plain;
+    bool may_steps = steps_matter && p->flags & DH_ENGINE_NO_ORDER;
+    bool may_order = p->flags & DH_ENGINE_EXTEND && !dh_strategy_by_name(p->strategy)->is_systematic;
+    bool is_plain = !(p->flags & DH_ENGINE_ALL_VISIBLE) && !c->terms.o->judged;
+    return c->terms.o->accesses >= hiding_least() && !c->hides_waiting && !c->terms.s->start.fresh && is_plain &&
+           (may_steps || may_order);
 }
 
 struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_search *a, const struct phase *p,
                                      uint64_t time_ns)
 {
     bool hides = may_hide(c, a, p);
-    struct dh_engine_job j = {
-        .mode = DH_ENGINE_EXPLORE,
-        .carrier = DH_ENGINE_AUTO,
-        .seed = next_seed(c),
-        .schedules_max = c->terms.o->schedules,
-        .time_max_ns = time_ns,
-        .depth_max = c->terms.o->depth,
-        .preemptions_max = p->bound ? p->bound : c->terms.o->preemptions,
-        .flags = p->flags | DH_ENGINE_COVERAGE | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u) |
-                 (hides ? DH_ENGINE_ONLY_VISIBLE : 0u) | (hides && a->is_joint ? DH_ENGINE_SPARE_BUSY : 0u),
-        .look_for = a->look_for,
-        .target_held = UINT32_MAX,
-        .shard = c->terms.n_goals ? 0 : c->terms.o->shard, /* goals are sharded instead */
-        .shards = c->terms.n_goals ? 1 : c->terms.o->shards,
-        .start = p->start,
-        .start_first = a->start_first,
-        .start_last = a->start_last,
-        .start_quantum = a->start_quantum};
+    struct dh_engine_job j = {.mode = DH_ENGINE_EXPLORE,
+                              .carrier = DH_ENGINE_AUTO,
+                              .seed = next_seed(c),
+                              .schedules_max = c->terms.o->schedules,
+                              .time_max_ns = time_ns,
+                              .depth_max = c->terms.o->depth,
+                              .preemptions_max = p->bound ? p->bound : c->terms.o->preemptions,
+                              .flags =
+                                  p->flags | DH_ENGINE_COVERAGE | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u) |
+                                  (hides ? DH_ENGINE_ONLY_VISIBLE : 0u) |
+                                  (hides && (a->is_joint || p->flags & DH_ENGINE_EXTEND) ? DH_ENGINE_SPARE_BUSY : 0u),
+                              .look_for = a->look_for,
+                              .target_held = UINT32_MAX,
+                              .shard = c->terms.n_goals ? 0 : c->terms.o->shard, /* goals are sharded instead */
+                              .shards = c->terms.n_goals ? 1 : c->terms.o->shards,
+                              .start = p->start,
+                              .start_first = a->start_first,
+                              .start_last = a->start_last,
+                              .start_quantum = a->start_quantum};
     bool hinted = !c->terms.o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");

@@ -36,10 +36,12 @@ static struct code {
 } codes[MODULES];
 static unsigned n_codes;
 
-/* The latest function that was entered and where in the search that was: it is one without steps if it is left next. */
+/* The latest function that was entered and where in the search that was: it is one without steps and accesses that are
+ * checked if it is left next. */
 static struct latest {
     const void *call_end; /* NULL: there is none */
     uint32_t depth, turn;
+    uint64_t operations;
 } latest;
 
 void __dh_entries(const struct dh_hook_entries *entries)
@@ -137,13 +139,14 @@ void dh_hook_removal_remove(const void *return_address)
 
 static bool removes(void)
 {
-    return dh_engine_on && dh_engine->hides && !dh_engine->samples_hidden && dh_engine->current;
+    return dh_engine_on && dh_engine->hides && !(dh_engine->shared && dh_engine->is_full) &&
+           !dh_engine->samples_hidden && dh_engine->current;
 }
 
 static void entered(const void *call_end, uint32_t depth)
 {
     if (removes())
-        latest = (struct latest){call_end, depth, dh_engine->turns};
+        latest = (struct latest){call_end, depth, dh_engine->turns, dh_engine->operations};
 }
 
 /* Stacks of what is found do not show functions in which there was no step yet; those of replays show all. */
@@ -151,7 +154,8 @@ static void left(const void *call_end, uint32_t depth)
 {
     if (!removes())
         return;
-    bool had_no_step = latest.call_end && latest.depth == depth && latest.turn == dh_engine->turns;
+    bool had_no_step = latest.call_end && latest.depth == depth && latest.turn == dh_engine->turns &&
+                       latest.operations == dh_engine->operations;
     if (had_no_step)
         remove_call(latest.call_end, &enters_nothing);
     if (had_no_step || depth == DH_DEPTH_NONE)

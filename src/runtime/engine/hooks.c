@@ -163,13 +163,10 @@ static inline bool is_hidden(const struct dh_engine *e, unsigned op, uint32_t pl
     return dh_hidden_accesses_at(e, place) && !(op >= DH_OP_ATOMIC_LOAD && op <= DH_OP_ATOMIC_CAS);
 }
 
-static __attribute__((noinline)) void hidden_access(struct dh_engine *e, const void *addr, size_t size, unsigned op,
-                                                    uint32_t place)
+static inline void look_at_hidden(const struct dh_engine *e, const void *addr, size_t size, unsigned op, uint32_t place)
 {
-    if (!e->samples_hidden || !e->current)
-        return;
-    e->current->last_place = place;
-    dh_hidden_accesses_sample(addr, size, of_op[op].flags & DH_STEP_WRITES, place);
+    if (e->samples_hidden)
+        dh_hidden_accesses_sample(addr, size, of_op[op].flags & DH_STEP_WRITES, place);
 }
 
 /* The hot path: most accesses are invisible. */
@@ -181,7 +178,7 @@ static inline void before(const void *addr, const void *src, size_t size, uint32
     if (!t)
         return;
     if (is_hidden(e, op, place)) {
-        hidden_access(e, addr, size, op, place);
+        look_at_hidden(e, addr, size, op, place);
         return;
     }
     if (is_visible(e, op, place) && (!around || !dh_adversary_is_on() || is_sampled(addr, src, size, what, place))) {
@@ -189,7 +186,9 @@ static inline void before(const void *addr, const void *src, size_t size, uint32
     } else {
         t->last_place = place;
         e->operations++;
-        if (++t->invisible_accesses > INVISIBLE_MOST - SAMPLED)
+        if (e->hides && place < e->n_visible)
+            look_at_hidden(e, addr, size, op, place);
+        else if (++t->invisible_accesses > INVISIBLE_MOST - SAMPLED)
             pass_long(t, addr, place);
         dh_spin_loops_passed(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
         if (e->sees_invisible && !is_known(e, t, addr, size, op))

@@ -6,6 +6,7 @@
 #include "runtime/engine/adversary/drains.h"
 #include "runtime/engine/checks/atomic_sections.h"
 #include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/checks/hidden_accesses.h"
 #include "runtime/engine/checks/livelock.h"
 #include "runtime/engine/checks/quarantine.h"
 #include "runtime/engine/checks/stall.h"
@@ -75,6 +76,7 @@ static void begin_schedule(struct dh_engine *e)
         dh_coverage_begin(e->coverage);
     dh_quarantine_begin();
     dh_hb_check_begin();
+    dh_hidden_accesses_next();
     dh_adversary_begin();
     e->random_state = e->control->job.seed;
     e->running = true;
@@ -554,6 +556,7 @@ static void run_from_start(struct dh_engine *e)
     e->search.reached = false;
     if (e->coverage)
         dh_coverage_begin(e->coverage);
+    dh_hidden_accesses_next();
     in_child(e, run_rest);
     dh_start_point_take_over(e);
 }
@@ -562,7 +565,7 @@ static void run_from_start(struct dh_engine *e)
 static void end_if_extended(struct dh_engine *e)
 {
     struct dh_engine_progress *p = &e->control->progress;
-    if (!dh_hb_check_has_extensions() || (++p->again < AFTER_EXTENSION && !e->hides))
+    if (!dh_hb_check_has_extensions() || (++p->again < AFTER_EXTENSION && !dh_hb_check_must_extend()))
         return;
     if (dh_hb_check_extend_visible())
         dh_engine_finish(DH_ENGINE_SPENT);

@@ -8,6 +8,7 @@
  *   --spurious --first --no-races --no-order --extend --output --kernel-threads --hang-ms=N --then=S --trap
  * --no-fsgsbase
  *   --only-visible  nothing is asked for but what is visible: other plain accesses are hidden
+ *   --only-shared   accesses of what several threads were seen to access are looked at, too: with --extend
  *   --spare-busy    with it: places to which the recorded run comes very often are not visible
  *   --start=N --start-least=N   begins in the middle of runs that have so many steps
  *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ..., what was visible to FILE.N.visible, and writes
@@ -147,6 +148,9 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     case 'O':
         j->flags |= DH_ENGINE_NO_ORDER | DH_ENGINE_ONLY_VISIBLE;
         break;
+    case 'H':
+        j->flags |= DH_ENGINE_ONLY_VISIBLE;
+        break;
     case 'U':
         j->flags |= DH_ENGINE_SPARE_BUSY;
         break;
@@ -182,23 +186,41 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     }
 }
 
-static const struct option options[] = {{"strategy", 1, 0, 's'},       {"seed", 1, 0, 'r'},
-                                        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
-                                        {"depth", 1, 0, 'd'},          {"preemptions", 1, 0, 'p'},
-                                        {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
-                                        {"look-for", 1, 0, 'l'},       {"spurious", 0, 0, 'u'},
-                                        {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
-                                        {"output", 0, 0, 'o'},         {"go-on", 0, 0, 'G'},
-                                        {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
-                                        {"replay", 1, 0, 'R'},         {"schedule", 0, 0, 'P'},
-                                        {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
-                                        {"no-fsgsbase", 0, 0, 'A'},    {"fork", 0, 0, 'K'},
-                                        {"trap", 0, 0, 'T'},           {"hang-ms", 1, 0, 'h'},
-                                        {"then", 1, 0, 'w'},           {"model", 1, 0, 'm'},
-                                        {"stale", 1, 0, 'a'},          {"start", 1, 0, 'b'},
-                                        {"start-least", 1, 0, 'B'},    {"systematic", 0, 0, 'y'},
-                                        {"collect", 0, 0, 'c'},        {"only-visible", 0, 0, 'O'},
-                                        {"spare-busy", 0, 0, 'U'},     {0}};
+static const struct option options[] = {{"strategy", 1, 0, 's'},
+                                        {"seed", 1, 0, 'r'},
+                                        {"schedules", 1, 0, 'n'},
+                                        {"seconds", 1, 0, 't'},
+                                        {"depth", 1, 0, 'd'},
+                                        {"preemptions", 1, 0, 'p'},
+                                        {"visible", 1, 0, 'v'},
+                                        {"target", 1, 0, 'g'},
+                                        {"look-for", 1, 0, 'l'},
+                                        {"spurious", 0, 0, 'u'},
+                                        {"first", 0, 0, 'f'},
+                                        {"no-races", 0, 0, 'x'},
+                                        {"output", 0, 0, 'o'},
+                                        {"go-on", 0, 0, 'G'},
+                                        {"kernel-threads", 0, 0, 'k'},
+                                        {"save", 1, 0, 'S'},
+                                        {"replay", 1, 0, 'R'},
+                                        {"schedule", 0, 0, 'P'},
+                                        {"no-order", 0, 0, 'N'},
+                                        {"extend", 0, 0, 'E'},
+                                        {"no-fsgsbase", 0, 0, 'A'},
+                                        {"fork", 0, 0, 'K'},
+                                        {"trap", 0, 0, 'T'},
+                                        {"hang-ms", 1, 0, 'h'},
+                                        {"then", 1, 0, 'w'},
+                                        {"model", 1, 0, 'm'},
+                                        {"stale", 1, 0, 'a'},
+                                        {"start", 1, 0, 'b'},
+                                        {"start-least", 1, 0, 'B'},
+                                        {"systematic", 0, 0, 'y'},
+                                        {"collect", 0, 0, 'c'},
+                                        {"only-visible", 0, 0, 'O'},
+                                        {"spare-busy", 0, 0, 'U'},
+                                        {"only-shared", 0, 0, 'H'},
+                                        {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {

@@ -9,6 +9,8 @@ enum {
     ACCESSES = 4096, /* that are looked at */
     PLACES = 16,     /* where a thread that waits reads */
     COMPUTES = 32,   /* of 64 bits by address: those of a task that computes */
+    FULL_FIRST = 2,  /* schedules in which the order of all accesses is checked, */
+    FULL_EVERY = 16, /* and one of so many after those */
 };
 #define FIRST_NS 150000000ull /* without a step, before the first look; each later one after twice as long */
 
@@ -29,8 +31,8 @@ static struct sample {
 static bool is_meant(const struct dh_engine *e)
 {
     bool may_be = e->control->job.mode == DH_ENGINE_REPLAY || !e->carrier->is_kernel;
-    return e->flags & DH_ENGINE_ONLY_VISIBLE && e->flags & DH_ENGINE_NO_ORDER && !(e->flags & DH_ENGINE_ALL_VISIBLE) &&
-           !e->control->job.model[0] && may_be;
+    return e->flags & DH_ENGINE_ONLY_VISIBLE && !(e->flags & DH_ENGINE_ALL_VISIBLE) && !e->control->job.model[0] &&
+           may_be;
 }
 
 void dh_hidden_accesses_begin(void)
@@ -38,10 +40,28 @@ void dh_hidden_accesses_begin(void)
     struct dh_engine *e = dh_engine;
     if (!is_meant(e) || !(sample = dh_keep_alloc(sizeof *sample)))
         return;
+    bool checks = !(e->flags & DH_ENGINE_NO_ORDER);
+    e->shared = checks ? dh_hb_check_note_shared() : NULL;
+    if (checks && !e->shared)
+        return;
+    e->is_full = true;
     e->hides = true;
     e->control->progress.hides = 1;
     if (!e->carrier->is_kernel)
         dh_hook_removal_begin();
+}
+
+/* Which memory is shared may differ by schedule. */
+void dh_hidden_accesses_next(void)
+{
+    struct dh_engine *e = dh_engine;
+    uint64_t number = e->control->progress.schedules;
+    bool is_full = e->prepares || number < FULL_FIRST || number % FULL_EVERY == 0;
+    if (!e->shared)
+        return;
+    if (is_full && !e->is_full)
+        dh_hook_removal_put_back();
+    e->is_full = is_full;
 }
 
 void dh_hidden_accesses_end(void)
@@ -121,7 +141,7 @@ static unsigned extend_if_waiting(void)
         return 0;
     for (unsigned i = 0; i < sample->n_reads; i++)
         if (!sample->reads[i].changes) {
-            dh_hb_check_extend(sample->reads[i].place);
+            dh_hb_check_extend_at_once(sample->reads[i].place);
             n++;
         }
     return n;
