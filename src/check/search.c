@@ -87,6 +87,7 @@ static enum dh_goal_status campaign(struct search *s, struct dh_goal *goals, siz
                                     .preemptions = UINT32_MAX,
                                     .schedules = s->of->c->schedules,
                                     .least_ns = dh_hosting_least_ns(&s->state->hosting),
+                                    .accesses = s->state->hosting.accesses,
                                     .doubt = s->state->hosting.why[0] ? s->state->hosting.why : NULL};
     struct dh_campaign_host host = {progress, proven, observed, interrupted, s};
     struct dh_campaign_result r;

@@ -186,7 +186,7 @@ static bool ends_so_without_preemption(struct campaign *c, const struct dh_faili
         return false;
     struct dh_schedule s = {.decisions = decisions,
                             .n = n,
-                            .flags = r->schedule.flags & ~(uint32_t)DH_ENGINE_ALL_VISIBLE,
+                            .flags = r->schedule.flags & ~(uint32_t)(DH_ENGINE_ALL_VISIBLE | DH_ENGINE_ONLY_VISIBLE),
                             .adversary = {.judges = true}};
     struct dh_replayed how;
     struct dh_err ignored = {0};

@@ -261,6 +261,7 @@ static bool is_hosted(struct proving *p, int *code)
         return false;
     }
     p->options.least_ns = dh_hosting_least_ns(&p->hosting);
+    p->options.accesses = p->hosting.accesses;
     p->options.doubt = p->hosting.why[0] ? p->hosting.why : NULL;
     if (p->hosting.verdict == DH_HOSTING_NO_THREADS)
         *code = has_children(p) ? PROVE_CHILDREN : print_no_threads(p);

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define DH_ENGINE_MAGIC 0x31656e69676e6864u /* "dhngine1" */
-enum { DH_ENGINE_VERSION = 7 };
+enum { DH_ENGINE_VERSION = 8 };
 
 enum dh_engine_mode { DH_ENGINE_EXPLORE, DH_ENGINE_REPLAY };
 
@@ -89,6 +89,9 @@ enum dh_engine_flag {
         1 << 21, /* replay: locks of pairs of accesses, and stacks of unordered ones at the target's places */
     DH_ENGINE_UNPROTECTED =
         1 << 22, /* with EXTEND: places become visible, too, that only locks put in order and none protects */
+    DH_ENGINE_ONLY_VISIBLE = 1 << 23, /* plain accesses at places that are not visible are not even counted: nobody asks
+                                         for their order, and their hooks are removed (runtime/engine/hook_removal.h) */
+    DH_ENGINE_SPARE_BUSY = 1 << 24,   /* with it: visible places to which the recorded run comes very often are not */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */
@@ -175,6 +178,7 @@ enum {
     DH_ENGINE_STALE_READS = 8,
     DH_ENGINE_OUTCOMES = 256,
     DH_ENGINE_WORKS = 32,
+    DH_ENGINE_SPARED = 256,
     DH_ENGINE_ELEMENTS = 16,
     DH_ENGINE_RELATIVES = 512
 };
@@ -264,7 +268,9 @@ struct dh_engine_found {
     uint32_t visible_added; /* to replay it, the first so many of progress.added must be visible, no more */
     uint32_t n_values;      /* as many as decisions, behind them, if it was replayed; else 0 */
     uint64_t time_ns;       /* since the search began */
-    uint32_t n_stale;       /* loads that did not answer the newest value; may exceed what is kept */
+    uint32_t spared;        /* to replay it, the first so many of progress.spared must not be visible */
+    uint32_t unused;
+    uint32_t n_stale; /* loads that did not answer the newest value; may exceed what is kept */
     uint32_t n_foreseen;
     struct dh_engine_outcome outcome;
     struct dh_engine_stale_read stale[DH_ENGINE_STALE_READS];
@@ -404,6 +410,11 @@ struct dh_engine_progress {
     uint64_t again;          /* the search ended early: with `added` visible schedules would begin elsewhere */
     uint32_t start_first, start_last;
     uint64_t start_quantum;
+    uint32_t hides;         /* ONLY_VISIBLE holds: replays need it, too */
+    uint32_t hides_waiting; /* the search ended early: a thread may wait for what is hidden */
+    uint64_t hooks_removed; /* calls of them */
+    uint32_t n_spared;      /* busy places that are not visible any more: */
+    uint32_t spared[DH_ENGINE_SPARED];
 };
 
 struct dh_engine_control {

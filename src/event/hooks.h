@@ -179,6 +179,11 @@ void __dh_heal_again(const void *frame);
 
 /* An instrumented library registers itself with the range of its code; returns the number of its first place. */
 uint32_t __dh_join(const void *code, const void *code_end);
+/* Which functions of it stand for these hooks. */
+struct dh_hook_entries {
+    const void *before, *after, *enter, *leave;
+};
+void __dh_entries(const struct dh_hook_entries *entries);
 
 /* Shadow call stack. Enter returns the depth to restore at every exit of the function;
  * `frame` is the address of the caller's return address (llvm.addressofreturnaddress), so that frames left by

@@ -50,7 +50,7 @@ struct engine_run {
     int status;   /* exit status of the schedule */
     uint32_t threads, depth;
     bool irrevocable; /* it cannot because of a call that cannot be undone */
-    uint64_t ns;
+    uint64_t ns, accesses;
     char *text;  /* why it cannot, or of an assertion; owned */
     char *place; /* of the end: " at FILE:LINE in FUNCTION", or ""; owned */
     struct dh_str output, errors;
@@ -116,6 +116,7 @@ static void read_region(struct dh_subject *s, struct dh_engine_control *c, struc
     out->status = c->n_outcomes ? c->outcomes[0].status & 0xff : 0;
     out->threads = p->threads_most ? p->threads_most - 1 : 0;
     out->depth = p->depth_most;
+    out->accesses = p->operations_most;
     out->text = dh_subject_explain_places(s, text);
     out->place = words_of_place(s, found);
 }
@@ -464,6 +465,7 @@ static void take_figures(const struct comparison *c)
     const struct dh_native_run *n = &c->native[0];
     c->out->engine_ns = c->engine[0].ns;
     c->out->threads = c->engine[0].threads;
+    c->out->accesses = c->engine[0].accesses;
     c->out->ran_natively = c->n_native;
     c->out->native_status = n->status;
     c->out->native_in_time = n->in_time;

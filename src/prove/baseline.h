@@ -26,6 +26,7 @@ struct dh_hosting_check {
     bool ran_natively, native_in_time, is_counted;
     uint32_t native_threads, native_others, threads; /* created: natively, there by children, in the engine */
     uint64_t native_ns, engine_ns;                   /* of the first run */
+    uint64_t accesses;                               /* in the engine */
 };
 
 /* A run of either kind may take `patience_ns`. False when no process could be started. */

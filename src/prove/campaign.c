@@ -165,6 +165,8 @@ static dh_engine_marks *first_visible(const struct campaign *c)
     dh_engine_marks *visible = dh_xcalloc(c->terms.s->start.places + 1, sizeof *visible);
     if (c->terms.o->marks)
         memcpy(visible, c->terms.o->marks, c->terms.s->start.places * sizeof *visible);
+    for (uint32_t i = 0; c->waited && i < c->terms.s->start.places; i++)
+        visible[i] |= c->waited[i];
     return visible;
 }
 
@@ -255,6 +257,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
     out->late = !out->schedules && !out->proven && dh_now_ns() >= c.until_ns;
     out->threads = c.threads;
     free(c.slots);
+    free(c.waited);
     dh_vec_release(&c.known);
     return !c.failed;
 }

@@ -78,6 +78,7 @@ struct dh_campaign_options {
     bool as_found;                           /* witnesses are not minimised */
     bool no_prefix, no_hint, keep_first;     /* for measurements: 002 §3 without a part of it */
     uint64_t least_ns;                       /* for each search (dh_hosting_least_ns); 0: any */
+    uint64_t accesses;                       /* of the program's own run (prove/baseline.h); 0: not known */
     const char *doubt;                       /* why an empty search shows nothing (prove/baseline.h), or NULL */
 };
 

@@ -22,12 +22,22 @@ static struct known_finding *known_finding_of(struct campaign *c, const char *id
     return &c->known.at[c->known.n - 1];
 }
 
-void dh_campaign_keep_visible(const struct campaign *c, const struct search_process *from)
+void dh_campaign_keep_visible(struct campaign *c, const struct search_process *from)
 {
     const struct dh_engine_progress *p = &dh_engine_process_region(from->control)->progress;
+    uint32_t places = c->terms.s->start.places;
+    bool hides = p->hides && dh_engine_process_region(from->control)->job.flags & DH_ENGINE_NO_ORDER;
+    if (hides && p->visible_added && !c->waited)
+        c->waited = dh_xcalloc(places + 1, sizeof *c->waited);
     for (uint32_t i = 0; i < p->visible_added && i < DH_ENGINE_ADDED; i++)
-        if (p->added[i] < c->terms.s->start.places)
+        if (p->added[i] < places) {
             from->goal_search->visible[p->added[i]] |= DH_ENGINE_VISIBLE;
+            if (hides)
+                c->waited[p->added[i]] = DH_ENGINE_VISIBLE;
+        }
+    for (uint32_t i = 0; i < p->n_spared && i < DH_ENGINE_SPARED; i++)
+        if (p->spared[i] < places)
+            from->goal_search->visible[p->spared[i]] = 0;
 }
 
 /* ---- pairs of accesses that nothing orders ---- */

@@ -95,6 +95,8 @@ struct campaign {
     DH_VEC(struct known_finding) known;
     uint32_t depth, threads;
     bool failed, stop;
+    bool hides_waiting;      /* a thread may wait for hidden accesses: none are hidden any more */
+    dh_engine_marks *waited; /* places at which threads were seen to wait for them: visible; NULL: none */
     const char *strategy;
     struct dh_err *err;
 };
@@ -127,7 +129,7 @@ void dh_campaign_end_search(struct campaign *c, struct search_process *s);
 /* Reads and confirms the ends that a search has found since the last call. */
 void dh_campaign_read_ends(struct campaign *c, struct search_process *s);
 /* Places that the search made visible are visible in later searches from the start. */
-void dh_campaign_keep_visible(const struct campaign *c, const struct search_process *from);
+void dh_campaign_keep_visible(struct campaign *c, const struct search_process *from);
 /* Reports unordered accesses that no schedule proved to race. */
 void dh_campaign_report_unordered(struct campaign *c);
 

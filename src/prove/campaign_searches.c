@@ -12,6 +12,7 @@
 enum {
     FOUND = 24u << 20,          /* bytes */
     ALL_VISIBLE_MOST = 1000000, /* accesses of a schedule in which all may be steps: it is cut at as many */
+    HIDING_LEAST = 200000,      /* accesses of a run: of fewer, those that nobody asks for cost little */
 };
 
 /* ---- starting ---- */
@@ -40,9 +41,32 @@ static bool has_target(const struct goal_search *a, const struct phase *p)
     return strcmp(p->strategy, "directed") != 0 || a->place[0] || a->place[1];
 }
 
+/* Tests set another one. */
+static uint64_t hiding_least(void)
+{
+    const char *set = getenv("DEADHEAT_HIDING_LEAST");
+    long long n = set ? atoll(set) : 0;
+    return n > 0 ? (uint64_t)n : HIDING_LEAST;
+}
+
+/* Where only steps at places of the goal matter, and many accesses of a schedule are none; or where it is to be found
+ * out which accesses race, but not by systematic search. Who looks for livelocks needs to know by which way a thread
+ * came back, who looks for uses of freed memory at given places each of them. */
+static bool may_hide(const struct campaign *c, const struct goal_search *a, const struct phase *p)
+{
+    const uint32_t waits = 1u << DH_ENGINE_DEADLOCK | 1u << DH_ENGINE_LOST_WAKE;
+    bool steps_matter = a->is_joint || a->is_pair || (a->look_for && !(a->look_for & ~waits));
+    bool may_steps = steps_matter && p->flags & DH_ENGINE_NO_ORDER;
+    bool may_order = p->flags & DH_ENGINE_EXTEND && !dh_strategy_by_name(p->strategy)->is_systematic;
+    bool is_plain = !(p->flags & DH_ENGINE_ALL_VISIBLE) && !c->terms.o->judged;
+    return c->terms.o->accesses >= hiding_least() && !c->hides_waiting && !c->terms.s->start.fresh && is_plain &&
+           (may_steps || may_order);
+}
+
 struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_search *a, const struct phase *p,
                                      uint64_t time_ns)
 {
+    bool hides = may_hide(c, a, p);
     struct dh_engine_job j = {.mode = DH_ENGINE_EXPLORE,
                               .carrier = DH_ENGINE_AUTO,
                               .seed = next_seed(c),
@@ -50,7 +74,10 @@ struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_searc
                               .time_max_ns = time_ns,
                               .depth_max = c->terms.o->depth,
                               .preemptions_max = p->bound ? p->bound : c->terms.o->preemptions,
-                              .flags = p->flags | DH_ENGINE_COVERAGE | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u),
+                              .flags =
+                                  p->flags | DH_ENGINE_COVERAGE | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u) |
+                                  (hides ? DH_ENGINE_ONLY_VISIBLE : 0u) |
+                                  (hides && (a->is_joint || p->flags & DH_ENGINE_EXTEND) ? DH_ENGINE_SPARE_BUSY : 0u),
                               .look_for = a->look_for,
                               .target_held = UINT32_MAX,
                               .shard = c->terms.n_goals ? 0 : c->terms.o->shard, /* goals are sharded instead */
@@ -236,7 +263,7 @@ static void try_again(struct goal_search *a, const struct phase *p)
 }
 
 /* A search from the middle of a long run ends when more places become visible, and begins anew with them. */
-static void repeat_phase(const struct search_process *s, const struct dh_engine_progress *p)
+static void repeat_phase(struct campaign *c, const struct search_process *s, const struct dh_engine_progress *p)
 {
     enum { AGAIN = 4 };
     struct goal_search *a = s->goal_search;
@@ -246,7 +273,10 @@ static void repeat_phase(const struct search_process *s, const struct dh_engine_
         a->start_last = p->again ? 0 : p->start_last;
         a->start_quantum = p->again ? 0 : p->start_quantum;
     }
-    if (p->again && a->again < AGAIN && !a->prefix) {
+    if (p->hides_waiting && !c->hides_waiting) {
+        c->hides_waiting = true;
+        try_again(a, s->phase);
+    } else if (p->again && a->again < AGAIN && !a->prefix) {
         a->again++;
         try_again(a, s->phase);
     }
@@ -312,7 +342,7 @@ static void supervise(struct campaign *c, struct search_process *s)
     add_progress(c, s);
     if (has_ended) {
         take_final_state(c, s);
-        repeat_phase(s, &dh_engine_process_region(s->control)->progress);
+        repeat_phase(c, s, &dh_engine_process_region(s->control)->progress);
         dh_campaign_end_search(c, s);
         return;
     }

@@ -194,6 +194,8 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
         dh_str_add(out, "fresh\n");
     if (w->all_visible)
         dh_str_add(out, "all-visible\n");
+    if (w->only_visible)
+        dh_str_add(out, "only-visible\n");
     dh_str_addf(out, "visible-set %s\n", hash);
     for (size_t i = 0; i < w->visible.n; i++)
         add_line(out, "visible", w->visible.at[i]);
@@ -410,6 +412,12 @@ static bool on_all_visible(struct parse *p, const char *v)
     return !*v || refuse(p, "'all-visible' stands alone");
 }
 
+static bool on_only_visible(struct parse *p, const char *v)
+{
+    p->w->only_visible = true;
+    return !*v || refuse(p, "'only-visible' stands alone");
+}
+
 static bool on_visible_set(struct parse *p, const char *v)
 {
     return (is_hash(v) && !v[32] && set_text(&p->w->visible_hash, v)) || refuse(p, "no hash of 32 hexadecimal digits");
@@ -583,6 +591,7 @@ static const struct key {
     {"spurious", on_spurious, ONCE},
     {"fresh", on_fresh, ONCE},
     {"all-visible", on_all_visible, ONCE},
+    {"only-visible", on_only_visible, ONCE},
     {"visible-set", on_visible_set, ONCE | NEEDED},
     {"visible", on_visible, 0},
     {"section", on_section, 0},

@@ -64,6 +64,7 @@ struct dh_witness {
     uint32_t undisturbed, quantum;     /* steps before those below, and how many of a thread in turn; 0: none */
     bool spurious;                     /* spurious wakeups */
     bool all_visible;                  /* every access is a step */
+    bool only_visible;                 /* plain accesses elsewhere are not even counted */
     bool fresh;                        /* what cannot be undone is done for real */
     char *model;                       /* memory model of the alternatives of loads; "" for none */
     struct dh_witness_outcome outcome; /* of a wrong result */

@@ -473,6 +473,12 @@ void dh_schedule_races_forget(struct dh_schedule_races *h, uint64_t address, uin
     dh_shadow_forget(&h->shadow, (struct dh_shadow_bytes){address, size});
 }
 
+void dh_schedule_races_note_shared(struct dh_schedule_races *h, uint8_t *sites, uint32_t n)
+{
+    h->shadow.shared = sites;
+    h->shadow.shared_room = n;
+}
+
 struct dh_shadow_known *dh_schedule_races_known(struct dh_schedule_races *h)
 {
     return &h->shadow.known;

@@ -43,6 +43,8 @@ void dh_schedule_races_forget(struct dh_schedule_races *h, uint64_t address, uin
  * caller to set, to 0 when the thread changes or a step was executed. */
 struct dh_shadow_known *dh_schedule_races_known(struct dh_schedule_races *h);
 uint64_t dh_schedule_races_self(struct dh_schedule_races *h, uint32_t thread);
+/* From now on it is noted which sites access memory that several threads access: a byte for each of `n`. */
+void dh_schedule_races_note_shared(struct dh_schedule_races *h, uint8_t *sites, uint32_t n);
 /* From now on no access of these eight bytes is taken for known in this schedule. Where a race was found none is. */
 void dh_schedule_races_watch(struct dh_schedule_races *h, uint64_t address);
 

@@ -70,10 +70,26 @@ static void note_ordered(struct visit *v, const struct dh_shadow_cell *c)
     v->met.is_ordered = true;
 }
 
-static void visit_cells(struct visit *v, struct dh_shadow_cell *cells, unsigned n)
+static void share_site(struct dh_shadow *s, uint32_t site)
+{
+    if (site < s->shared_room)
+        s->shared[site] = 1;
+}
+
+/* Ordered or not. */
+static void note_shared(struct dh_shadow *s, const struct dh_shadow_cell *c, const struct dh_shadow_cell *me)
+{
+    if (!s->shared || !c->mask || c->thread == me->thread)
+        return;
+    share_site(s, c->site);
+    share_site(s, me->site);
+}
+
+static void visit_cells(struct dh_shadow *s, struct visit *v, struct dh_shadow_cell *cells, unsigned n)
 {
     for (unsigned k = 0; k < n; k++) {
         struct dh_shadow_cell *c = &cells[k];
+        note_shared(s, c, v->me);
         bool races_now = c->mask && v->known && races(c, v->me, v->known);
         if (races_now && !v->met.races) {
             v->met.raced = *c;
@@ -104,9 +120,9 @@ static struct dh_shadow_cell *overflow_cell(struct dh_shadow *s, struct dh_shado
 
 static void visit_granule(struct visit *v, struct dh_shadow *s, struct dh_shadow_granule *g)
 {
-    visit_cells(v, g->cell, DH_SHADOW_CELLS);
+    visit_cells(s, v, g->cell, DH_SHADOW_CELLS);
     for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
-        visit_cells(v, s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
+        visit_cells(s, v, s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
     if (!v->place)
         v->place = overflow_cell(s, g);
     if (v->place)
@@ -161,10 +177,11 @@ static struct dh_shadow_granule *granule_of(struct dh_shadow *s, struct dh_shado
 }
 
 /* Does the packed cell stand for both? */
-static bool packs(uint64_t *cell, uint32_t *site, struct visit *v)
+static bool packs(struct dh_shadow *s, uint64_t *cell, uint32_t *site, struct visit *v)
 {
     const struct dh_shadow_cell *me = v->me;
     struct dh_shadow_cell c = unpack(*cell, *site);
+    note_shared(s, &c, me);
     if (!c.mask || replaces(&c, me, v->known)) {
         note_ordered(v, &c);
         *cell = pack(me);
@@ -185,7 +202,7 @@ static void access_cell(struct dh_shadow *s, struct dh_shadow_block *b, unsigned
     bool plain = is_plain(me);
     if (plain && dh_shadow_covers(before, self, want_of(me)))
         return;
-    if (plain && !(before & (DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED)) && packs(&b->cell[i], &b->site[i], v))
+    if (plain && !(before & (DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED)) && packs(s, &b->cell[i], &b->site[i], v))
         return;
     struct dh_shadow_granule *g = granule_of(s, b, i);
     if (!g)
@@ -350,6 +367,8 @@ static void meet_ranges(struct dh_shadow *s, const struct dh_shadow_range *mine,
     for (uint32_t i = s->ranges; i-- > 0;) {
         const struct dh_shadow_range *r = &s->range[i];
         uint64_t low = r->low > mine->low ? r->low : mine->low, high = r->high < mine->high ? r->high : mine->high;
+        if (low < high)
+            note_shared(s, &r->cell, &mine->cell);
         if (low < high && !a->met.races && races(&r->cell, &mine->cell, a->known)) {
             a->met.raced = r->cell;
             a->met.at = low;

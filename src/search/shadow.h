@@ -55,6 +55,8 @@ struct dh_shadow {
     uint32_t generation; /* of all tables, in step with known.generation */
     struct dh_shadow_range range[DH_SHADOW_RANGES];
     uint32_t ranges;
+    uint8_t *shared; /* by site: it accessed memory that another thread accessed, too; NULL: nobody asks */
+    uint32_t shared_room;
 };
 
 struct dh_shadow_bytes {

@@ -55,6 +55,8 @@ static void connect(void)
         return;
     place_base = runtime->join(&__ehdr_start, code_end());
     hooks = *runtime;
+    hooks.entries(&(struct dh_hook_entries){(const void *)__dh_before, (const void *)__dh_after,
+                                            (const void *)__dh_enter, (const void *)__dh_leave});
 }
 
 /* Before every constructor of the library; a call even earlier meets the empty hooks. */

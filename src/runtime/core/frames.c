@@ -15,6 +15,8 @@ uint64_t dh_knows_nothing[DH_NOTHING_LINES];
 _Static_assert((int)DH_NOTHING_LINES >= (int)DH_KNOWN_LINES, "one for both");
 struct dh_scope_accesses dh_scope_no_accesses;
 
+struct dh_frames_watch dh_frames_watch;
+
 #define MUST_GO(granules, n) (~(uint64_t)0xFFFF | (uint64_t)(granules) << (n))
 #define FOUR(granules, n, width)                                                                                       \
     MUST_GO(granules, n), MUST_GO(granules, (n) + (width)), MUST_GO(granules, (n) + 2 * (width)),                      \
@@ -144,11 +146,12 @@ uint32_t __dh_enter(const void *frame, const void *return_address)
 {
     struct dh_thread_state *t = &__dh_thread;
     uint32_t depth = t->depth;
-    if (depth >= t->capacity)
-        return dh_frames_enter_slow(frame, return_address);
-    if (t->frames[(int64_t)depth - 1].frame <= ((uintptr_t)frame | 1))
-        return dh_frames_enter_slow(frame, return_address);
-    dh_frame_push(t, depth, frame, return_address);
+    if (depth >= t->capacity || t->frames[(int64_t)depth - 1].frame <= ((uintptr_t)frame | 1))
+        depth = dh_frames_enter_slow(frame, return_address);
+    else
+        dh_frame_push(t, depth, frame, return_address);
+    if (dh_frames_watch.entered)
+        dh_frames_watch.entered(__builtin_return_address(0), depth);
     return depth;
 }
 
@@ -156,6 +159,8 @@ void __dh_leave(uint32_t depth)
 {
     if (depth != DH_DEPTH_NONE)
         __dh_thread.depth = depth;
+    if (dh_frames_watch.left)
+        dh_frames_watch.left(__builtin_return_address(0), depth);
 }
 
 void __dh_spare(const void *a, const void *b)

@@ -14,6 +14,13 @@
 bool dh_frames_init(struct dh_thread_state *t);
 void dh_frames_release(struct dh_thread_state *t);
 
+/* Who wants to know of calls of the hooks that are not inlined: where the call returns to, and the depth that `enter`
+ * answers and `leave` gets. */
+extern struct dh_frames_watch {
+    void (*entered)(const void *call_end, uint32_t depth);
+    void (*left)(const void *call_end, uint32_t depth);
+} dh_frames_watch;
+
 /* How many frames can be read: those that are counted only are not there. */
 static inline uint32_t dh_frames_known(const struct dh_thread_state *t)
 {

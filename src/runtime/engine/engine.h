@@ -188,8 +188,12 @@ struct dh_engine {
     bool records;             /* the schedule is run to find out where to begin (start_point.h) */
     uint64_t flags;
     uint32_t look_for;
-    bool heuristic_picks; /* the values of adversarial loads; else the strategy does */
-    bool goal_reached;    /* for STOP_AT_FIRST */
+    bool hides;            /* hidden accesses do nothing (hidden_accesses.h), */
+    bool samples_hidden;   /* but now they are looked at */
+    bool is_full;          /* with `shared`: nothing is hidden in this schedule */
+    const uint8_t *shared; /* places that are not hidden, since they access what several threads do; NULL: all are */
+    bool heuristic_picks;  /* the values of adversarial loads; else the strategy does */
+    bool goal_reached;     /* for STOP_AT_FIRST */
 
     dh_engine_marks *visible;
     uint32_t n_visible;

@@ -7,10 +7,12 @@
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/checks/atomic_sections.h"
 #include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/checks/hidden_accesses.h"
 #include "runtime/engine/checks/livelock.h"
 #include "runtime/engine/checks/quarantine.h"
 #include "runtime/engine/checks/spin_loops.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/hook_removal.h"
 #include "runtime/engine/primitives/primitives.h"
 
 enum {
@@ -155,6 +157,18 @@ static inline bool is_known(const struct dh_engine *e, const struct dh_task *t, 
            dh_shadow_knows(e->known, (uint64_t)(uintptr_t)addr, size, op == DH_OP_WRITE);
 }
 
+/* Plain accesses whose hooks have nothing to do. */
+static inline bool is_hidden(const struct dh_engine *e, unsigned op, uint32_t place)
+{
+    return dh_hidden_accesses_at(e, place) && !(op >= DH_OP_ATOMIC_LOAD && op <= DH_OP_ATOMIC_CAS);
+}
+
+static inline void look_at_hidden(const struct dh_engine *e, const void *addr, size_t size, unsigned op, uint32_t place)
+{
+    if (e->samples_hidden)
+        dh_hidden_accesses_sample(addr, size, of_op[op].flags & DH_STEP_WRITES, place);
+}
+
 /* The hot path: most accesses are invisible. */
 static inline void before(const void *addr, const void *src, size_t size, uint32_t what, uint32_t place, bool around)
 {
@@ -163,12 +177,18 @@ static inline void before(const void *addr, const void *src, size_t size, uint32
     unsigned op = what & WHAT_OP;
     if (!t)
         return;
+    if (is_hidden(e, op, place)) {
+        look_at_hidden(e, addr, size, op, place);
+        return;
+    }
     if (is_visible(e, op, place) && (!around || !dh_adversary_is_on() || is_sampled(addr, src, size, what, place))) {
         visible_access(t, addr, src, size, what, place, around);
     } else {
         t->last_place = place;
         e->operations++;
-        if (++t->invisible_accesses > INVISIBLE_MOST - SAMPLED)
+        if (e->hides && place < e->n_visible)
+            look_at_hidden(e, addr, size, op, place);
+        else if (++t->invisible_accesses > INVISIBLE_MOST - SAMPLED)
             pass_long(t, addr, place);
         dh_spin_loops_passed(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
         if (e->sees_invisible && !is_known(e, t, addr, size, op))
@@ -225,11 +245,20 @@ void dh_engine_fence(uint32_t order, uint32_t place)
     dh_hb_check_fence(&s);
 }
 
+static inline void remove_if_hidden(uint32_t what, uint32_t place, const void *return_address)
+{
+    struct dh_engine *e = dh_engine;
+    if (e->hides && !e->samples_hidden && is_hidden(e, what & WHAT_OP, place))
+        dh_hook_removal_remove(return_address);
+}
+
 void dh_before(void *addr, uint32_t what, uint32_t place);
 void dh_before(void *addr, uint32_t what, uint32_t place)
 {
-    if (dh_engine_on)
-        before(addr, NULL, what >> WHAT_SIZE_SHIFT, what, place, true);
+    if (!dh_engine_on)
+        return;
+    before(addr, NULL, what >> WHAT_SIZE_SHIFT, what, place, true);
+    remove_if_hidden(what, place, __builtin_return_address(0));
 }
 
 DH_LIVELOCK_ENTRY("__dh_before", "", "dh_before");
@@ -247,8 +276,10 @@ void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, u
 
 void __dh_after(void *addr, uint32_t what, uint32_t place)
 {
-    (void)place;
-    if (!dh_engine_on || !dh_engine->wants_after)
+    if (!dh_engine_on)
+        return;
+    remove_if_hidden(what, place, __builtin_return_address(0));
+    if (!dh_engine->wants_after)
         return;
     dh_engine->wants_after = false;
     const struct dh_task *t = dh_engine->current;

@@ -7,12 +7,14 @@
 #include "runtime/engine/checks/access_contexts.h"
 #include "runtime/engine/checks/atomic_sections.h"
 #include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/checks/hidden_accesses.h"
 #include "runtime/engine/checks/livelock.h"
 #include "runtime/engine/checks/quarantine.h"
 #include "runtime/engine/checks/stall.h"
 #include "runtime/engine/checks/watchdog.h"
 #include "runtime/engine/ends/outcome.h"
 #include "runtime/engine/ends/schedule_ends.h"
+#include "runtime/engine/hook_removal.h"
 #include "runtime/engine/processes/children.h"
 #include "runtime/engine/processes/fresh_processes.h"
 #include "runtime/engine/restore/snapshot.h"
@@ -36,6 +38,7 @@ enum {
     HORIZON = 20000, /* steps of a schedule that begins in the middle */
     UNDISTURBED_MOST = 1 << 24,
     RECORDED_MOST = 3,    /* runs, later ones with more visible places or shorter quanta */
+    RECORDED_HIDING = 16, /* each may meet a thread that waits for what is hidden */
     AFTER_EXTENSION = 64, /* schedules until the search begins anew */
 };
 
@@ -75,6 +78,7 @@ static void begin_schedule(struct dh_engine *e)
         dh_coverage_begin(e->coverage);
     dh_quarantine_begin();
     dh_hb_check_begin();
+    dh_hidden_accesses_next();
     dh_adversary_begin();
     e->random_state = e->control->job.seed;
     e->running = true;
@@ -476,6 +480,7 @@ static void in_child(struct dh_engine *e, void (*work)(struct dh_engine *))
         dh_engine_cannot("a child ended with status %d", status);
     if (__atomic_load_n(&e->control->progress.state, __ATOMIC_ACQUIRE) != DH_ENGINE_RUNNING)
         dh_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+    dh_hook_removal_take_over();
 }
 
 static void run_and_end(struct dh_engine *e)
@@ -527,14 +532,15 @@ static void record_run(struct dh_engine *e)
 
 static uint32_t find_start(struct dh_engine *e)
 {
-    for (unsigned i = 0; i < RECORDED_MOST; i++) {
+    unsigned most = e->hides ? RECORDED_HIDING : RECORDED_MOST;
+    for (unsigned i = 0; i < most; i++) {
         dh_start_point_hand_over(e);
         in_child(e, record_run);
         dh_start_point_take_over(e);
-        if (i + 1 == RECORDED_MOST)
+        if (i + 1 == most)
             break;
-        bool more = dh_hb_check_extend_visible();
-        if (!dh_start_point_refine(e) && !more)
+        bool more = dh_hb_check_extend_visible(), fewer = dh_start_point_spare_busy(e);
+        if (!dh_start_point_refine(e) && !more && !fewer)
             break;
     }
     return dh_start_point_choose(e);
@@ -567,6 +573,7 @@ static void run_from_start(struct dh_engine *e)
     e->search.reached = false;
     if (e->coverage)
         dh_coverage_begin(e->coverage);
+    dh_hidden_accesses_next();
     in_child(e, run_rest);
     dh_start_point_take_over(e);
 }
@@ -575,7 +582,7 @@ static void run_from_start(struct dh_engine *e)
 static void end_if_extended(struct dh_engine *e)
 {
     struct dh_engine_progress *p = &e->control->progress;
-    if (!dh_hb_check_has_extensions() || ++p->again < AFTER_EXTENSION)
+    if (!dh_hb_check_has_extensions() || (++p->again < AFTER_EXTENSION && !dh_hb_check_must_extend()))
         return;
     if (dh_hb_check_extend_visible())
         dh_engine_finish(DH_ENGINE_SPENT);

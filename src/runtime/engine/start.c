@@ -9,6 +9,7 @@
 #include "runtime/engine/checks/access_contexts.h"
 #include "runtime/engine/checks/atomic_sections.h"
 #include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/checks/hidden_accesses.h"
 #include "runtime/engine/checks/quarantine.h"
 #include "runtime/engine/ends/outcome.h"
 #include "runtime/engine/ends/schedule_ends.h"
@@ -311,6 +312,7 @@ void dh_engine_begin(const struct dh_step *create)
     e->heuristic_picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
     if (!dh_hb_check_init() || !dh_access_contexts_init() || !dh_adversary_init())
         dh_engine_cannot("no memory");
+    dh_hidden_accesses_begin();
     if (!dh_fresh_processes_search())
         dh_engine_start_strategy();
     dh_virtual_time_at_snapshot();

@@ -7,6 +7,9 @@
  *   --collect       prints exit statuses that schedules came to
  *   --spurious --first --no-races --no-order --extend --output --kernel-threads --hang-ms=N --then=S --trap
  * --no-fsgsbase
+ *   --only-visible  nothing is asked for but what is visible: other plain accesses are hidden
+ *   --only-shared   accesses of what several threads were seen to access are looked at, too: with --extend
+ *   --spare-busy    with it: places to which the recorded run comes very often are not visible
  *   --start=N --start-least=N   begins in the middle of runs that have so many steps
  *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ..., what was visible to FILE.N.visible, and writes
  * that loads took before their time to FILE.N.foreseen
@@ -142,6 +145,15 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     case 'N':
         j->flags |= DH_ENGINE_NO_ORDER;
         break;
+    case 'O':
+        j->flags |= DH_ENGINE_NO_ORDER | DH_ENGINE_ONLY_VISIBLE;
+        break;
+    case 'H':
+        j->flags |= DH_ENGINE_ONLY_VISIBLE;
+        break;
+    case 'U':
+        j->flags |= DH_ENGINE_SPARE_BUSY;
+        break;
     case 'E':
         j->flags |= DH_ENGINE_EXTEND;
         break;
@@ -174,15 +186,41 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     }
 }
 
-static const struct option options[] = {
-    {"strategy", 1, 0, 's'},    {"seed", 1, 0, 'r'},        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
-    {"depth", 1, 0, 'd'},       {"preemptions", 1, 0, 'p'}, {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
-    {"look-for", 1, 0, 'l'},    {"spurious", 0, 0, 'u'},    {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
-    {"output", 0, 0, 'o'},      {"go-on", 0, 0, 'G'},       {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
-    {"replay", 1, 0, 'R'},      {"schedule", 0, 0, 'P'},    {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
-    {"no-fsgsbase", 0, 0, 'A'}, {"fork", 0, 0, 'K'},        {"trap", 0, 0, 'T'},           {"hang-ms", 1, 0, 'h'},
-    {"then", 1, 0, 'w'},        {"model", 1, 0, 'm'},       {"stale", 1, 0, 'a'},          {"start", 1, 0, 'b'},
-    {"start-least", 1, 0, 'B'}, {"systematic", 0, 0, 'y'},  {"collect", 0, 0, 'c'},        {0}};
+static const struct option options[] = {{"strategy", 1, 0, 's'},
+                                        {"seed", 1, 0, 'r'},
+                                        {"schedules", 1, 0, 'n'},
+                                        {"seconds", 1, 0, 't'},
+                                        {"depth", 1, 0, 'd'},
+                                        {"preemptions", 1, 0, 'p'},
+                                        {"visible", 1, 0, 'v'},
+                                        {"target", 1, 0, 'g'},
+                                        {"look-for", 1, 0, 'l'},
+                                        {"spurious", 0, 0, 'u'},
+                                        {"first", 0, 0, 'f'},
+                                        {"no-races", 0, 0, 'x'},
+                                        {"output", 0, 0, 'o'},
+                                        {"go-on", 0, 0, 'G'},
+                                        {"kernel-threads", 0, 0, 'k'},
+                                        {"save", 1, 0, 'S'},
+                                        {"replay", 1, 0, 'R'},
+                                        {"schedule", 0, 0, 'P'},
+                                        {"no-order", 0, 0, 'N'},
+                                        {"extend", 0, 0, 'E'},
+                                        {"no-fsgsbase", 0, 0, 'A'},
+                                        {"fork", 0, 0, 'K'},
+                                        {"trap", 0, 0, 'T'},
+                                        {"hang-ms", 1, 0, 'h'},
+                                        {"then", 1, 0, 'w'},
+                                        {"model", 1, 0, 'm'},
+                                        {"stale", 1, 0, 'a'},
+                                        {"start", 1, 0, 'b'},
+                                        {"start-least", 1, 0, 'B'},
+                                        {"systematic", 0, 0, 'y'},
+                                        {"collect", 0, 0, 'c'},
+                                        {"only-visible", 0, 0, 'O'},
+                                        {"spare-busy", 0, 0, 'U'},
+                                        {"only-shared", 0, 0, 'H'},
+                                        {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {
@@ -206,13 +244,15 @@ static void read_schedule(struct dh_engine_control *c, const char *path)
 }
 
 /* Those that were visible when the schedule was found. */
-static void write_visible(struct dh_engine_control *c, const char *path, uint32_t added)
+static void write_visible(struct dh_engine_control *c, const char *path, uint32_t added, uint32_t spared)
 {
     FILE *f = fopen(path, "w");
     static dh_engine_marks visible[PLACES];
     memcpy(visible, dh_engine_visible(c), sizeof visible);
     for (uint32_t i = added; i < c->progress.visible_added; i++)
         visible[c->progress.added[i]] = 0;
+    for (uint32_t i = spared; i < c->progress.n_spared; i++)
+        visible[c->progress.spared[i]] = DH_ENGINE_VISIBLE;
     if (f && fwrite(visible, sizeof *visible, PLACES, f) != PLACES)
         perror(path);
     if (f)
@@ -233,7 +273,7 @@ static void write_schedule(struct dh_engine_control *c, const char *path, unsign
 {
     char name[4096];
     snprintf(name, sizeof name, "%s.%u.visible", path, number);
-    write_visible(c, name, f->visible_added);
+    write_visible(c, name, f->visible_added, f->spared);
     snprintf(name, sizeof name, "%s.%u", path, number);
     write_array(name, f->decisions, sizeof *f->decisions, f->n_decisions);
     snprintf(name, sizeof name, "%s.%u.foreseen", path, number);
@@ -281,6 +321,13 @@ static int print_results(struct dh_engine_control *c, const struct wish *w)
     if (p->recorded_steps)
         printf("begun at step %lu of %lu%s\n", (unsigned long)p->started_at, (unsigned long)p->recorded_steps,
                p->again ? ", to begin anew" : "");
+    if (p->hides)
+        printf("hidden accesses; calls of hooks removed: %lu%s\n", (unsigned long)p->hooks_removed,
+               p->hides_waiting ? "; somebody may wait for them" : "");
+    if (p->n_spared)
+        printf("spared: %u places\n", p->n_spared);
+    if (p->hides && p->visible_added)
+        printf("waited at: %u places\n", p->visible_added);
     if (p->restarts)
         printf("made visible: %u places, restarts: %u\n", p->visible_added, p->restarts);
     if (p->narrowed || p->unjustified || p->uncovered)

@@ -5,6 +5,7 @@
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/checks/access_contexts.h"
+#include "runtime/engine/hook_removal.h"
 #include "search/schedule_races.h"
 
 enum { EXTENSIONS = 256, UNPROTECTED = 64, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
@@ -23,6 +24,7 @@ struct known_races {
         bool written;
     } handled[RACY];
     unsigned n_handled;
+    bool is_waited_for; /* one of the extensions: schedules without it are cut */
 };
 
 static struct hb_check {
@@ -306,12 +308,41 @@ void dh_hb_check_unmapped(uintptr_t at, size_t size)
     dh_adversary_forget(at, size);
 }
 
+void dh_hb_check_extend_at_once(uint32_t place)
+{
+    extend(place);
+    check->known->is_waited_for = true;
+}
+
+bool dh_hb_check_must_extend(void)
+{
+    return check->known->is_waited_for;
+}
+
+uint8_t *dh_hb_check_note_shared(void)
+{
+    uint8_t *sites = check->checks ? dh_keep_lasting(dh_engine->n_visible) : NULL;
+    if (sites)
+        dh_schedule_races_note_shared(check->hb, sites, dh_engine->n_visible);
+    return sites;
+}
+
+/* It came to be visible, and was too busy. */
+static bool is_spared(uint32_t place)
+{
+    const struct dh_engine_progress *p = &dh_engine->control->progress;
+    for (uint32_t i = 0; i < p->n_spared; i++)
+        if (p->spared[i] == place)
+            return true;
+    return false;
+}
+
 static bool make_visible(uint32_t place)
 {
     struct dh_engine_progress *p = &dh_engine->control->progress;
     if (dh_engine->visible[place])
         return false;
-    if (p->visible_added == DH_ENGINE_ADDED) {
+    if (p->visible_added == DH_ENGINE_ADDED || is_spared(place)) {
         p->uncovered |= DH_GAP_PLACES;
         return false;
     }
@@ -326,13 +357,16 @@ bool dh_hb_check_extend_visible(void)
     for (unsigned i = 0; i < check->known->n_extensions; i++)
         any |= make_visible(check->known->extensions[i]);
     check->known->n_extensions = 0;
+    check->known->is_waited_for = false;
+    if (any)
+        dh_hook_removal_put_back();
     return any;
 }
 
 bool dh_hb_check_has_extensions(void)
 {
     for (unsigned i = 0; i < check->known->n_extensions; i++)
-        if (!dh_engine->visible[check->known->extensions[i]])
+        if (!dh_engine->visible[check->known->extensions[i]] && !is_spared(check->known->extensions[i]))
             return true;
     return false;
 }

@@ -21,6 +21,12 @@ void dh_hb_check_fence(const struct dh_step *fence);
 void dh_hb_check_forget(uintptr_t at, size_t size);
 /* The kernel may give these addresses away again: what is accessed there from now on is other memory. */
 void dh_hb_check_unmapped(uintptr_t at, size_t size);
+/* The place is to become visible, before any more schedules. */
+void dh_hb_check_extend_at_once(uint32_t place);
+bool dh_hb_check_must_extend(void);
+/* Which places access memory that several threads access, from now on, in all schedules that are checked; NULL: no
+ * order is checked. */
+uint8_t *dh_hb_check_note_shared(void);
 /* Between schedules: makes places visible; false: there are none. */
 bool dh_hb_check_extend_visible(void);
 /* Are there such places? */

@@ -1,5 +1,6 @@
 #include "runtime/engine/checks/watchdog.h"
 
+#include "runtime/engine/checks/hidden_accesses.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/time/time.h"
 #include "runtime/platform/print.h"
@@ -59,6 +60,13 @@ bool dh_watchdog_is_patient(struct dh_patience *p)
            now - p->since_ns - (processor_wait_ns(p->tid) - p->waited_ns) <= dh_watchdog_limit_ns();
 }
 
+/* How long the task has been running without a step. */
+static uint64_t still_ns(uint64_t now)
+{
+    uint64_t still = now - seen->since_ns, waited = waited_so_far() - seen->waited_ns;
+    return still > waited ? still - waited : 0;
+}
+
 /* On the alternate stack, wherever the program is. The engine itself never takes that long. */
 static void tick(int signal)
 {
@@ -76,8 +84,11 @@ static void tick(int signal)
         dh_engine_finish(DH_ENGINE_STOPPED);
     if (!e->prepares && e->control->job.time_max_ns && now - p->begun_ns > e->control->job.time_max_ns)
         dh_engine_finish(DH_ENGINE_SPENT);
-    if (e->current && !e->awaits_process && now - seen->since_ns > dh_watchdog_limit_ns() &&
-        now - seen->since_ns - (waited_so_far() - seen->waited_ns) > dh_watchdog_limit_ns())
+    if (!e->current || e->awaits_process)
+        return;
+    if (e->hides)
+        dh_hidden_accesses_tick(still_ns(now), dh_watchdog_limit_ns());
+    if (now - seen->since_ns > dh_watchdog_limit_ns() && still_ns(now) > dh_watchdog_limit_ns())
         dh_engine_end_schedule(DH_ENGINE_HANG);
 }
 

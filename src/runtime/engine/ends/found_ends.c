@@ -86,6 +86,7 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     f->n_decisions = dh_engine_entries(e);
     f->threads = e->n_tasks;
     f->visible_added = e->control->progress.visible_added;
+    f->spared = e->control->progress.n_spared;
     f->n_stale = dh_adversary_stale(f->stale);
     f->n_foreseen = dh_adversary_foreseen(f->foreseen);
     f->outcome = dh_outcome_now();

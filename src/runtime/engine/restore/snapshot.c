@@ -1,6 +1,7 @@
 #include "runtime/engine/restore/snapshot.h"
 
 #include "runtime/core/threads.h"
+#include "runtime/engine/hook_removal.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/proc_maps.h"
 
@@ -127,7 +128,8 @@ static bool add_mapping(const struct dh_proc_mapping *m, void *unused)
 {
     (void)unused;
     uintptr_t low = m->low, control = (uintptr_t)dh_engine->control, keep = (uintptr_t)dh_engine;
-    if ((!m->writable && m->shared) || m->kernel || (control >= low && control < m->high))
+    if ((!m->writable && m->shared) || m->kernel || (control >= low && control < m->high) ||
+        dh_hook_removal_owns(low, m->high))
         return true;
     /* The kernel merges neighbours: what lies before and behind KEEP memory is not. */
     if (keep < m->high && (dh_keep_contains(low) || low < keep)) {

@@ -3,6 +3,7 @@
 #include "runtime/engine/schedule/replay_strategy.h"
 
 #include "runtime/engine/adversary/drains.h"
+#include "runtime/engine/checks/hidden_accesses.h"
 #include "runtime/engine/system/signals/signal.h"
 
 static struct replay {
@@ -146,12 +147,18 @@ static struct dh_choice choose_fairly(const struct dh_decision *m)
     return c;
 }
 
+static struct dh_choice go_on_fairly(const struct dh_decision *m)
+{
+    dh_hidden_accesses_end();
+    return choose_fairly(m);
+}
+
 static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct dh_choice c;
     (void)self;
     if (dh_engine->flags & DH_ENGINE_LOOSE)
-        return follow_loosely(m, &c) ? c : choose_fairly(m);
+        return follow_loosely(m, &c) ? c : go_on_fairly(m);
     if (m->depth < replay->n) {
         const struct dh_engine_decision *d = &replay->decisions[m->depth];
         if (!fits(d, m))
@@ -160,6 +167,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *m)
     }
     if (dh_engine->flags & DH_ENGINE_TRAP && m->depth == replay->n)
         __asm__ volatile("int3");
+    dh_hidden_accesses_end();
     if (dh_engine->flags & DH_ENGINE_GO_ON)
         return choose_without_preemption(m);
     dh_engine_finish(DH_ENGINE_REPLAYED);

@@ -5,7 +5,7 @@
 #include "runtime/engine/schedule/undisturbed.h"
 #include "runtime/engine/system/time/time.h"
 
-enum { LONG = 5000, POLLS = 256, TURNS = 128, NEVER = UINT32_MAX };
+enum { LONG = 5000, POLLS = 256, TURNS = 128, BUSY = 1000, NEVER = UINT32_MAX };
 #define SLOW_NS 10000000ull /* of the processor */
 
 /* Steps of the recorded run, by task: the first and the last at a visible place, and the last of all. */
@@ -17,7 +17,8 @@ static struct start_point {
     struct visits visits[DH_ENGINE_TASKS];
     uint32_t tasks, steps, polls;
     bool is_slow;
-    struct { /* from child to parent */
+    uint32_t *times; /* steps of the recorded run at each place; NULL: they are not counted */
+    struct {         /* from child to parent */
         struct dh_search search;
         void *strategy_self;
         struct dh_coverage *coverage;
@@ -29,6 +30,8 @@ static struct start_point {
 bool dh_start_point_init(void)
 {
     point = dh_keep_lasting(sizeof *point);
+    if (point && dh_engine->flags & DH_ENGINE_SPARE_BUSY)
+        point->times = dh_keep_lasting(dh_engine->n_visible * sizeof *point->times);
     return point;
 }
 
@@ -61,6 +64,29 @@ void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct 
         return;
     v->last = e->depth;
     v->first = v->first == NEVER ? e->depth : v->first;
+    if (point->times && s->kind >= DH_STEP_READ && s->kind <= DH_STEP_COPY)
+        point->times[s->site]++;
+}
+
+static bool spare(struct dh_engine *e, uint32_t place)
+{
+    struct dh_engine_progress *p = &e->control->progress;
+    bool is_plain = e->visible[place] == DH_ENGINE_VISIBLE;
+    if (!is_plain || p->n_spared == DH_ENGINE_SPARED)
+        return false;
+    e->visible[place] = 0;
+    p->spared[p->n_spared++] = place;
+    return true;
+}
+
+bool dh_start_point_spare_busy(struct dh_engine *e)
+{
+    bool any = false;
+    for (uint32_t i = 0; point->times && e->hides && i < e->n_visible; i++) {
+        any |= point->times[i] > BUSY && spare(e, i);
+        point->times[i] = 0;
+    }
+    return any;
 }
 
 /* A run may have few steps, and take long between them. */

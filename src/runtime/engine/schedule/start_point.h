@@ -16,6 +16,9 @@ void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct 
 bool dh_start_point_is_long(const struct dh_engine *e);
 /* After it: does it have to be recorded with shorter quanta? */
 bool dh_start_point_refine(struct dh_engine *e);
+/* Visible places to which it came very often, which the job may want to be spared: they are not visible any more.
+ * False: there are none. */
+bool dh_start_point_spare_busy(struct dh_engine *e);
 /* Has it taken enough of the job's time? */
 bool dh_start_point_is_late(const struct dh_engine *e);
 /* The step to begin at if the tool knows of the recorded run; 0: it does not. */
