@@ -1,6 +1,7 @@
 #include "cmd/check_table.h"
 
 #include "base/str.h"
+#include "finding/group.h"
 #include "report/short_name.h"
 #include "report/text.h"
 
@@ -162,10 +163,11 @@ static bool is_part_of(const struct dh_finding *row, const struct dh_finding *f)
     return row->kind == f->kind || (row->kind == DH_FINDING_RACE && f->kind == DH_FINDING_ATOMICITY);
 }
 
-/* Findings of one kind on one variable are one row, that of the first; `more` counts the others. */
+/* Findings of one kind on one variable are one row, that of the first; `more` counts the others. So are those that the
+ * same two calls make inside a library of the system, counted by `inside`. */
 struct row {
     const struct dh_finding *f;
-    size_t more;
+    size_t more, inside;
 };
 
 typedef DH_VEC(struct row) row_vec;
@@ -178,17 +180,28 @@ static struct row *row_like(row_vec *rows, const struct dh_finding *f)
     return NULL;
 }
 
+static struct row *row_inside(row_vec *rows, const struct dh_finding *f)
+{
+    uint64_t group = dh_finding_is_between_calls(f) ? dh_finding_group(f) : 0;
+    for (size_t i = 0; group && i < rows->n; i++)
+        if (dh_finding_group(rows->at[i].f) == group)
+            return &rows->at[i];
+    return NULL;
+}
+
 static void gather(const struct dh_found *found, bool suspected, row_vec *rows)
 {
     for (size_t i = 0; i < found->at.n; i++) {
         const struct dh_finding *f = found->at.at[i];
         if (f->level == DH_LEVEL_SUSPECTED && !suspected)
             continue;
-        struct row *like = row_like(rows, f);
+        struct row *like = row_like(rows, f), *inside = like ? NULL : row_inside(rows, f);
         if (like)
             like->more++;
+        else if (inside)
+            inside->inside++;
         else
-            dh_vec_push(rows, (struct row){f, 0});
+            dh_vec_push(rows, (struct row){f, 0, 0});
     }
 }
 
@@ -254,6 +267,8 @@ static void print_rows(const struct table *t, const row_vec *rows)
             printf("          of %s\n", part->words);
         if (rows->at[i].more)
             printf("          and %zu more on it\n", rows->at[i].more);
+        if (rows->at[i].inside)
+            printf("          and %zu more inside these calls\n", rows->at[i].inside);
         for (int k = 0; k < COLUMNS; k++)
             free(cells[k]);
         free(next);

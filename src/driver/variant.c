@@ -10,6 +10,7 @@
 #include "host/resources.h"
 #include "instrument/counters.h"
 #include "instrument/instrument.h"
+#include "instrument/library_defects.h"
 #include "instrument/own_allocator.h"
 
 #include <llvm-c/Analysis.h>
@@ -178,6 +179,7 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
     bool heals = v->plan->everywhere & DH_CLASS_HEAL;
     if (v->plan->heal && !is_executable(v))
         v->plan->heal->is_library = true;
+    dh_library_defects_mend(v->module);
     if (is_counting(v, DH_COUNT_EVENTS))
         dh_count_events(v->module, v->sites);
     if (heals &&

@@ -288,8 +288,10 @@ void dh_campaign_summary(struct dh_str *out, const struct dh_campaign_result *r,
     if (r->irrevocable)
         dh_str_addf(out, "; each schedule in a fresh process, since %s cannot be undone", r->irrevocable);
     if (r->more)
-        dh_str_addf(out, "; %u more pair%s of places in functions with a proven race on the same variable", r->more,
-                    r->more == 1 ? "" : "s");
+        dh_str_addf(
+            out,
+            "; %u more pair%s of places in functions with a proven race on the same variable, or inside the same calls",
+            r->more, r->more == 1 ? "" : "s");
     if (r->untold)
         dh_str_addf(out, "; %u found when there was no time left to replay, not called proven", r->untold);
     if (r->unconfirmed)

@@ -84,13 +84,28 @@ static void add_contexts(const struct campaign *c, struct known_finding *k)
     k->unordered = again;
 }
 
-static void report_unordered(const struct campaign *c, struct known_finding *k)
+/* With its callers it may be one of a group that is proven, or reported already. */
+static bool is_group_told(const struct campaign *c, uint64_t group)
+{
+    for (size_t i = 0; i < c->known.n; i++)
+        if (c->known.at[i].group == group && (c->known.at[i].proven || c->known.at[i].counted))
+            return true;
+    return false;
+}
+
+static void report_unordered(struct campaign *c, struct known_finding *k)
 {
     struct dh_finding finding;
     if (!dh_deadline_over())
         add_contexts(c, k);
     dh_end_finding(&c->terms.s->end_context, k->unordered, &finding);
-    c->terms.host->observed(c->terms.host->arg, &finding);
+    uint64_t group = c->terms.o->by_itself ? 0 : dh_finding_group(&finding);
+    if (group && is_group_told(c, group))
+        c->terms.out->more++;
+    else
+        c->terms.host->observed(c->terms.host->arg, &finding);
+    k->group = group;
+    k->counted = true;
     dh_finding_release(&finding);
 }
 

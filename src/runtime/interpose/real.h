@@ -48,5 +48,7 @@ extern bool dh_real_known;
 
 /* Does it once. The dynamic linker may call malloc meanwhile and so come back here: then not all are known yet. */
 void dh_real_init(void);
+/* A function of a library that was loaded privately: what its caller would find without us. */
+void *dh_real_of_caller(const char *name, const uintptr_t *call_slot);
 
 #endif

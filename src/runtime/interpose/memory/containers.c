@@ -8,7 +8,6 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 /* The layouts are part of libstdc++'s ABI. */
 struct dh_tree_node {
@@ -42,21 +41,8 @@ void dh_real_containers_init(void)
 #undef DH_CONTAINER
 }
 
-/* Of a library that was loaded privately: what its caller would find without us. */
-static void *of_caller(const char *name, const uintptr_t *slot)
-{
-    Dl_info info;
-    void *library = dladdr((void *)*slot, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    void *found = library ? dlsym(library, name) : NULL;
-    if (library)
-        dlclose(library);
-    if (!found)
-        abort(); /* the linker has found it */
-    return found;
-}
-
 #define REAL(name)                                                                                                     \
-    (__builtin_expect(real.name != NULL, 1) ? real.name : (__typeof__(real.name))of_caller(#name, DH_CALL_SLOT))
+    (__builtin_expect(real.name != NULL, 1) ? real.name : (__typeof__(real.name))dh_real_of_caller(#name, DH_CALL_SLOT))
 
 #define R(at) dh_access_read(&(at), sizeof(at), slot)
 #define W(at) dh_access_write(&(at), sizeof(at), slot)
