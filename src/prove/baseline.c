@@ -397,12 +397,25 @@ static enum sameness best(const struct comparison *c)
     return found;
 }
 
+/* Undisturbed, somebody waits for ever. */
+static bool is_stuck(const struct engine_run *e)
+{
+    return e->end == DH_ENGINE_DEADLOCK || e->end == DH_ENGINE_LOST_WAKE || e->end == DH_ENGINE_HANG;
+}
+
+/* Of a program that is stuck in the engine, whose natural end would not be the same, little is waited for. */
+static uint64_t native_patience(const struct comparison *c)
+{
+    uint64_t slow = SLOWER * c->engine[0].ns; /* than the engine no native run is, but for a busy machine */
+    uint64_t usual = is_stuck(&c->engine[0]) ? PATIENCE_LEAST : c->patience_ns;
+    return usual > slow ? usual : slow;
+}
+
 /* The second with other addresses: what is printed of them varies. */
 static bool run_natively(struct comparison *c)
 {
     struct dh_native_run *n = &c->native[c->n_native];
-    uint64_t slow = SLOWER * c->engine[0].ns; /* than the engine no native run is, but for a busy machine */
-    if (!dh_native_run(c->s, c->patience_ns > slow ? c->patience_ns : slow, c->n_native % 2, n, c->err))
+    if (!dh_native_run(c->s, native_patience(c), c->n_native % 2, n, c->err))
         return false;
     const struct dh_native_run *first = &c->native[0];
     c->varies |= compare_output(&n->output, &n->errors, first) != SAME;
