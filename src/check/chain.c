@@ -15,6 +15,8 @@
 #define SCAN_PART 6            /* of the budget */
 #define HASTE_PART 60          /* when the variant for runs takes more, the first run is one of the program as it is */
 #define JUDGING_MORE (5000 * MS) /* for the baseline */
+#define IDLE_PART 6              /* of the budget */
+#define IDLE_LEAST (5000 * MS)
 #define GRACE_LEAST (2000 * MS)
 #define GRACE_PART 20         /* of the budget */
 #define LAST_GRACE (700 * MS) /* when all is over: what a stage has is stored */
@@ -256,6 +258,7 @@ static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_s
 {
     struct dh_stage s = *stage;
     s.progress = k->c->host->progress;
+    s.still = k->c->host->still;
     if (!k->c->only_run)
         s.killed_ns = dh_check_ends(k->c) + LAST_GRACE;
     dh_stage_run(&s, k->c->state, end);
@@ -269,10 +272,13 @@ static void say_counts(struct chain *k, enum stage_name name, const struct dh_st
     const struct sum *s = &k->sum;
     char words[DH_STAGE_WORDS + 2];
     snprintf(words, sizeof words, "%s%s", k->c->state->said[0] ? "; " : "", k->c->state->said);
+    char ended[DH_STAGE_WORDS + 64] = "ended by us; ";
+    if (k->c->state->waits[0])
+        snprintf(ended, sizeof ended, "it does not end, it waits %s: ended by us; ", k->c->state->waits);
     dh_stage_say(k->c->state, "%s%s%s%u observed, %u suspected%s",
                  !end->late     ? ""
                  : name == SCAN ? "its time was over before it had any; "
-                                : "ended by us; ",
+                                : ended,
                  name == RUN && k->c->runs ? "with noise" : "",
                  name == RUN && k->c->in_haste
                      ? (k->c->runs ? ", races and deadlocks only: " : "races and deadlocks only: ")
@@ -351,7 +357,13 @@ static void prepare_run(struct chain *k)
     c->in_haste = true;
 }
 
-/* A program that does not end by itself is ended when half of the time is over. */
+/* How long it may do nothing but wait for a time. */
+static uint64_t idle_of(const struct dh_check *c)
+{
+    return most(c->budget_ns / IDLE_PART, IDLE_LEAST);
+}
+
+/* A program that does not end by itself is ended when half of the time is over, or when it only waits. */
 static enum dh_stage_result run_first(struct chain *k)
 {
     struct dh_check *c = k->c;
@@ -363,6 +375,7 @@ static enum dh_stage_result run_first(struct chain *k)
         .until_ns = c->only_run ? UINT64_MAX : most(c->began_ns + c->budget_ns / 2, dh_now_ns() + c->budget_ns / 6),
         .grace_ns = grace_of(c),
         .all_ends_ns = dh_check_ends(c),
+        .idle_ns = c->only_run ? 0 : idle_of(c),
         .runs_program = true,
         .is_ours = true};
     struct dh_stage_end end;
@@ -399,6 +412,7 @@ static bool run_with_noise(struct chain *k)
                              .until_ns = dh_now_ns() + most,
                              .grace_ns = grace_of(c),
                              .all_ends_ns = dh_check_ends(c),
+                             .idle_ns = idle_of(c),
                              .runs_program = true};
     struct dh_stage_end end;
     bool news = go(k, RUN, &stage, &end);

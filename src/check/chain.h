@@ -11,6 +11,7 @@
 struct dh_check;
 struct dh_check_host {
     dh_stage_progress *progress; /* NULL: there is no terminal */
+    dh_stage_still *still;
     /* A stage is over; `said` is its result in words. */
     void (*ended)(const char *stage, uint64_t took_ns, const char *said);
     /* All is over before the budget is. */
