@@ -151,7 +151,8 @@ bool dh_check_is_healable(const struct dh_finding *f)
 
 /* Counts over all findings. */
 struct sum {
-    unsigned level[DH_LEVEL_COUNT], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable;
+    unsigned level[DH_LEVEL_COUNT], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable,
+        harmful;
     unsigned score; /* grows with every finding, level and verdict */
 };
 
@@ -175,6 +176,7 @@ static struct sum sum_up(const struct dh_check *c)
         s.destructive += f->verdict == DH_VERDICT_DESTRUCTIVE;
         s.failures += dh_found_is_failure(f) && !judged;
         s.healable += dh_check_is_healable(f);
+        s.harmful += dh_check_is_healable(f) && f->verdict == DH_VERDICT_DESTRUCTIVE;
         s.score += 1 + f->level + (judged && f->verdict != DH_VERDICT_NO_FAILURE);
     }
     dh_found_release(&found);
@@ -189,10 +191,10 @@ static uint64_t left(const struct dh_check *c)
     return dh_check_ends(c) > now ? dh_check_ends(c) - now : 0;
 }
 
-/* A part of the time is kept for healing, which comes last. */
+/* A part of the time is kept for healing, which comes last; more when it is known that there is harm to be healed. */
 static uint64_t left_to_climb(const struct dh_check *c, const struct sum *s)
 {
-    uint64_t kept = c->heals && s->healable ? c->budget_ns / 5 : 0, all = left(c);
+    uint64_t kept = c->heals && s->healable ? c->budget_ns / (s->harmful ? 3 : 5) : 0, all = left(c);
     return all > kept ? all - kept : 0;
 }
 
@@ -562,6 +564,22 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
     return true;
 }
 
+/* However little time is left: that a proven failure is destructive needs no run. */
+static void conclude(struct chain *k)
+{
+    struct dh_check *c = k->c;
+    if (!k->sum.failures || !c->classify_ns || left(c) < 100 * MS || dh_stage_interrupted())
+        return;
+    struct dh_check_classify arg = {.c = c, .concludes = true};
+    struct dh_stage stage = {.name = "classify",
+                             .work = dh_check_classify,
+                             .arg = &arg,
+                             .until_ns = dh_now_ns() + 1000 * MS,
+                             .all_ends_ns = dh_check_ends(c)};
+    struct dh_stage_end end;
+    go(k, CLASSIFY, &stage, &end);
+}
+
 /* Verification takes three searches of this budget at most. */
 static void heal(struct chain *k)
 {
@@ -608,6 +626,17 @@ static void climb(struct chain *k)
     }
 }
 
+/* What healing did not need goes to the search for more. */
+static void climb_on(struct chain *k)
+{
+    bool healed = k->c->heals;
+    if (k->why_over || left(k->c) < k->c->budget_ns / 10)
+        return;
+    k->c->heals = false;
+    climb(k);
+    k->c->heals = healed;
+}
+
 /* Nobody has to guess why it took less time than it may. */
 static void say_why_over(const struct chain *k)
 {
@@ -632,7 +661,10 @@ enum dh_stage_result dh_check_chain(struct dh_check *c)
             scan(&k); /* while that is made; else, what was observed is proven first */
         prepare(&k);
         climb(&k);
+        conclude(&k);
         heal(&k);
+        climb_on(&k);
+        conclude(&k);
         say_why_over(&k);
     }
     dh_stage_end_beside(k.beside, c->state);

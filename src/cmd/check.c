@@ -429,7 +429,7 @@ const struct dh_command dh_command_check = {
         "At the end comes a table: finding, kind, variable, level, verdict, healing, what to type next, and the\n"
         "places. What was proven comes first, then what was seen; findings of one kind on one variable are one row, "
         "and so\n"
-        "is what comes between accesses that race.\n"
+        "is what comes between accesses that race; in a long table, so are races between the same functions.\n"
         "What is only suspected is counted in a line below, with the command that shows it. Ctrl-C ends the stage\n"
         "and keeps what was found.\n\n"
         "Exit status 0: nothing was observed or proven; 1: something was, or the program was killed by a signal;\n"
