@@ -74,7 +74,6 @@ static void begin_schedule(struct dh_engine *e)
     dh_quarantine_begin();
     dh_hb_check_begin();
     dh_adversary_begin();
-    e->random_state = e->control->job.seed;
     e->running = true;
 }
 
