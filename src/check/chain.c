@@ -408,6 +408,8 @@ static bool run_with_noise(struct chain *k)
     }
     struct dh_check_run arg = {.c = c, .noise = noise_of(k), .seed = c->runs};
     uint64_t most = least(c->run_ns * 4 + 2000 * MS, left_to_climb(c, &k->sum) / 4);
+    if (most < c->run_ns)
+        return false;
     struct dh_stage stage = {.name = "run",
                              .work = dh_check_run,
                              .arg = &arg,

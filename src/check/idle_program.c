@@ -36,11 +36,13 @@ bool dh_idle_program_look(struct dh_idle_program *p, const struct dh_stage *s, s
     if (!idle) {
         p->reported = false;
         t->waits[0] = 0;
-    }
-    if (idle < STILL)
+        p->outside_ns = p->time_ns = now;
         return false;
-    if (!p->reported)
-        report(p, s, t, stage, so_far_ns);
+    }
     enum dh_waiting waiting = dh_idle_waiting(stage);
-    return waiting == DH_WAITING_FOR_EACH_OTHER || (waiting == DH_WAITING_FOR_TIME && idle >= s->idle_ns);
+    p->outside_ns = waiting == DH_WAITING_FOR_OUTSIDE ? now : p->outside_ns;
+    p->time_ns = waiting != DH_WAITING_FOR_EACH_OTHER ? now : p->time_ns;
+    if (idle >= STILL && !p->reported)
+        report(p, s, t, stage, so_far_ns);
+    return now - p->time_ns >= STILL || now - p->outside_ns >= s->idle_ns;
 }

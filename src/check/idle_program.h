@@ -9,6 +9,7 @@
 struct dh_idle_program {
     struct dh_idle idle;
     uint64_t looked_ns;
+    uint64_t outside_ns, time_ns; /* when it last waited for more than times, and for more than itself */
     bool reported;
 };
 

@@ -213,7 +213,7 @@ static void watch(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid,
     int status = 0;
     while (waitpid(pid, &status, WNOHANG) == 0) {
         uint64_t now = dh_now_ns();
-        end->late |= now >= s->until_ns || dh_idle_program_look(&idle, s, t, pid, now - began);
+        end->late = end->late || now >= s->until_ns || dh_idle_program_look(&idle, s, t, pid, now - began);
         if (end->late || asked_to_stop)
             escalate(s, t, pid, &stopping);
         if (live && now >= next_line) {

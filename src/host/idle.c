@@ -1,8 +1,10 @@
 #include "host/idle.h"
 
+#include "base/hash.h"
 #include "host/offspring.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,19 +112,48 @@ static uint64_t ticks_of(pid_t process)
     return user + kernel;
 }
 
-uint64_t dh_idle_look(struct dh_idle *i, pid_t of, uint64_t now_ns)
+/* It may wait for another one of us, which works for both. */
+static bool is_tool(pid_t process)
+{
+    char path[64], its[PATH_MAX], ours[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)process);
+    ssize_t n = readlink(path, its, sizeof its), m = readlink("/proc/self/exe", ours, sizeof ours);
+    return n > 0 && n == m && memcmp(its, ours, (size_t)n) == 0;
+}
+
+static uint64_t hash_of_threads(const dh_pids *all)
+{
+    dh_pids threads = {0};
+    for (size_t k = 1; k < all->n; k++)
+        dh_threads_of(all->at[k], &threads);
+    uint64_t hash = dh_hash_bytes(threads.at, threads.n * sizeof *threads.at);
+    dh_vec_release(&threads);
+    return hash;
+}
+
+static struct dh_idle state_of(pid_t of, uint64_t now_ns)
 {
     dh_pids all = {0};
-    uint64_t ticks = 0, second = (uint64_t)sysconf(_SC_CLK_TCK);
+    struct dh_idle now = {.since_ns = now_ns};
     dh_offspring(of, &all);
-    for (size_t k = 1; k < all.n; k++)
-        ticks += ticks_of(all.at[k]);
-    bool none = all.n < 2;
+    bool works = all.n < 2;
+    for (size_t k = 1; k < all.n; k++) {
+        now.ticks += ticks_of(all.at[k]);
+        works |= is_tool(all.at[k]);
+    }
+    now.threads = works ? 0 : hash_of_threads(&all);
     dh_vec_release(&all);
+    return now;
+}
+
+uint64_t dh_idle_look(struct dh_idle *i, pid_t of, uint64_t now_ns)
+{
+    uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
+    struct dh_idle now = state_of(of, now_ns);
     uint64_t allowed = i->ticks + TICKS_SPARE + (now_ns - i->since_ns) * second / 1000000000u * BUSY_PERCENT / 100;
-    if (i->since_ns && !none && ticks >= i->ticks && ticks <= allowed)
+    if (i->threads && now.threads == i->threads && now.ticks >= i->ticks && now.ticks <= allowed)
         return now_ns - i->since_ns;
-    *i = (struct dh_idle){now_ns, ticks};
+    *i = now;
     return 0;
 }
 

@@ -18,10 +18,11 @@ struct dh_wait_call {
 /* Zero-initialise. */
 struct dh_idle {
     uint64_t since_ns, ticks; /* of the time of processors that was used then */
+    uint64_t threads;         /* hash of those that there were */
 };
 
 /* For how long the offspring of that process have done next to nothing, as far as earlier looks can tell; 0: they
- * work. */
+ * work, or some have come or gone, or are of this tool. */
 uint64_t dh_idle_look(struct dh_idle *i, pid_t of, uint64_t now_ns);
 /* What the offspring wait for now. */
 enum dh_waiting dh_idle_waiting(pid_t of);
