@@ -15,6 +15,8 @@
 #define SCAN_PART 6            /* of the budget */
 #define HASTE_PART 60          /* when the variant for runs takes more, the first run is one of the program as it is */
 #define JUDGING_MORE (5000 * MS) /* for the baseline */
+#define IDLE_PART 6              /* of the budget */
+#define IDLE_LEAST (5000 * MS)
 #define GRACE_LEAST (2000 * MS)
 #define GRACE_PART 20         /* of the budget */
 #define LAST_GRACE (700 * MS) /* when all is over: what a stage has is stored */
@@ -149,7 +151,8 @@ bool dh_check_is_healable(const struct dh_finding *f)
 
 /* Counts over all findings. */
 struct sum {
-    unsigned level[DH_LEVEL_COUNT], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable;
+    unsigned level[DH_LEVEL_COUNT], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable,
+        harmful;
     unsigned score; /* grows with every finding, level and verdict */
 };
 
@@ -173,6 +176,7 @@ static struct sum sum_up(const struct dh_check *c)
         s.destructive += f->verdict == DH_VERDICT_DESTRUCTIVE;
         s.failures += dh_found_is_failure(f) && !judged;
         s.healable += dh_check_is_healable(f);
+        s.harmful += dh_check_is_healable(f) && f->verdict == DH_VERDICT_DESTRUCTIVE;
         s.score += 1 + f->level + (judged && f->verdict != DH_VERDICT_NO_FAILURE);
     }
     dh_found_release(&found);
@@ -187,10 +191,10 @@ static uint64_t left(const struct dh_check *c)
     return dh_check_ends(c) > now ? dh_check_ends(c) - now : 0;
 }
 
-/* A part of the time is kept for healing, which comes last. */
+/* A part of the time is kept for healing, which comes last; more when it is known that there is harm to be healed. */
 static uint64_t left_to_climb(const struct dh_check *c, const struct sum *s)
 {
-    uint64_t kept = c->heals && s->healable ? c->budget_ns / 5 : 0, all = left(c);
+    uint64_t kept = c->heals && s->healable ? c->budget_ns / (s->harmful ? 3 : 5) : 0, all = left(c);
     return all > kept ? all - kept : 0;
 }
 
@@ -256,6 +260,7 @@ static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_s
 {
     struct dh_stage s = *stage;
     s.progress = k->c->host->progress;
+    s.still = k->c->host->still;
     if (!k->c->only_run)
         s.killed_ns = dh_check_ends(k->c) + LAST_GRACE;
     dh_stage_run(&s, k->c->state, end);
@@ -269,10 +274,13 @@ static void say_counts(struct chain *k, enum stage_name name, const struct dh_st
     const struct sum *s = &k->sum;
     char words[DH_STAGE_WORDS + 2];
     snprintf(words, sizeof words, "%s%s", k->c->state->said[0] ? "; " : "", k->c->state->said);
+    char ended[DH_STAGE_WORDS + 64] = "ended by us; ";
+    if (k->c->state->waits[0])
+        snprintf(ended, sizeof ended, "it does not end, it waits %s: ended by us; ", k->c->state->waits);
     dh_stage_say(k->c->state, "%s%s%s%u observed, %u suspected%s",
                  !end->late     ? ""
                  : name == SCAN ? "its time was over before it had any; "
-                                : "ended by us; ",
+                                : ended,
                  name == RUN && k->c->runs ? "with noise" : "",
                  name == RUN && k->c->in_haste
                      ? (k->c->runs ? ", races and deadlocks only: " : "races and deadlocks only: ")
@@ -351,7 +359,13 @@ static void prepare_run(struct chain *k)
     c->in_haste = true;
 }
 
-/* A program that does not end by itself is ended when half of the time is over. */
+/* How long it may do nothing but wait for a time. */
+static uint64_t idle_of(const struct dh_check *c)
+{
+    return most(c->budget_ns / IDLE_PART, IDLE_LEAST);
+}
+
+/* A program that does not end by itself is ended when half of the time is over, or when it only waits. */
 static enum dh_stage_result run_first(struct chain *k)
 {
     struct dh_check *c = k->c;
@@ -363,6 +377,7 @@ static enum dh_stage_result run_first(struct chain *k)
         .until_ns = c->only_run ? UINT64_MAX : most(c->began_ns + c->budget_ns / 2, dh_now_ns() + c->budget_ns / 6),
         .grace_ns = grace_of(c),
         .all_ends_ns = dh_check_ends(c),
+        .idle_ns = c->only_run ? 0 : idle_of(c),
         .runs_program = true,
         .is_ours = true};
     struct dh_stage_end end;
@@ -393,12 +408,15 @@ static bool run_with_noise(struct chain *k)
     }
     struct dh_check_run arg = {.c = c, .noise = noise_of(k), .seed = c->runs};
     uint64_t most = least(c->run_ns * 4 + 2000 * MS, left_to_climb(c, &k->sum) / 4);
+    if (most < c->run_ns)
+        return false;
     struct dh_stage stage = {.name = "run",
                              .work = dh_check_run,
                              .arg = &arg,
                              .until_ns = dh_now_ns() + most,
                              .grace_ns = grace_of(c),
                              .all_ends_ns = dh_check_ends(c),
+                             .idle_ns = idle_of(c),
                              .runs_program = true};
     struct dh_stage_end end;
     bool news = go(k, RUN, &stage, &end);
@@ -548,6 +566,22 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
     return true;
 }
 
+/* However little time is left: that a proven failure is destructive needs no run. */
+static void conclude(struct chain *k)
+{
+    struct dh_check *c = k->c;
+    if (!k->sum.failures || !c->classify_ns || left(c) < 100 * MS || dh_stage_interrupted())
+        return;
+    struct dh_check_classify arg = {.c = c, .concludes = true};
+    struct dh_stage stage = {.name = "classify",
+                             .work = dh_check_classify,
+                             .arg = &arg,
+                             .until_ns = dh_now_ns() + 1000 * MS,
+                             .all_ends_ns = dh_check_ends(c)};
+    struct dh_stage_end end;
+    go(k, CLASSIFY, &stage, &end);
+}
+
 /* Verification takes three searches of this budget at most. */
 static void heal(struct chain *k)
 {
@@ -594,6 +628,17 @@ static void climb(struct chain *k)
     }
 }
 
+/* What healing did not need goes to the search for more. */
+static void climb_on(struct chain *k)
+{
+    bool healed = k->c->heals;
+    if (k->why_over || left(k->c) < k->c->budget_ns / 10)
+        return;
+    k->c->heals = false;
+    climb(k);
+    k->c->heals = healed;
+}
+
 /* Nobody has to guess why it took less time than it may. */
 static void say_why_over(const struct chain *k)
 {
@@ -618,7 +663,10 @@ enum dh_stage_result dh_check_chain(struct dh_check *c)
             scan(&k); /* while that is made; else, what was observed is proven first */
         prepare(&k);
         climb(&k);
+        conclude(&k);
         heal(&k);
+        climb_on(&k);
+        conclude(&k);
         say_why_over(&k);
     }
     dh_stage_end_beside(k.beside, c->state);

@@ -11,6 +11,7 @@
 struct dh_check;
 struct dh_check_host {
     dh_stage_progress *progress; /* NULL: there is no terminal */
+    dh_stage_still *still;
     /* A stage is over; `said` is its result in words. */
     void (*ended)(const char *stage, uint64_t took_ns, const char *said);
     /* All is over before the budget is. */
@@ -105,7 +106,8 @@ void dh_check_outcomes(void *arg, struct dh_stage_state *t);
 struct dh_check_classify {
     const struct dh_check *c;
     uint64_t budget_ns;
-    bool thorough; /* more runs; variables without failure again, and as groups */
+    bool thorough;  /* more runs; variables without failure again, and as groups */
+    bool concludes; /* nothing is run: only what follows from what is proven */
 };
 void dh_check_classify(void *arg, struct dh_stage_state *t);
 

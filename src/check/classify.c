@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { RUNS = 25, THOROUGH_RUNS = 100 };
+enum { RUNS = 25, THOROUGH_RUNS = 100, RUNS_NEEDED = 48 };
 #define BASELINE_MOST_NS 4000000000ull
 #define LEAST_NS 300000000ull /* for a variable; of many, the last ones get no time */
 
@@ -70,22 +70,29 @@ static bool collect(struct classifying *c, struct dh_baseline *b, uint64_t time_
     return true;
 }
 
+/* Some variables with a verdict are worth more than many that were begun: all heuristics need a few runs each. */
+static uint64_t time_for_each(uint64_t share_ns, uint64_t run_ns)
+{
+    uint64_t needed = run_ns * RUNS_NEEDED;
+    share_ns = share_ns > LEAST_NS ? share_ns : LEAST_NS;
+    return share_ns > needed ? share_ns : needed;
+}
+
 /* A program that the engine cannot host runs free. */
 static void run_campaign(struct classifying *c, struct dh_racy_variables *v)
 {
     struct dh_classify_host host = {progress, classified, interrupted, c};
     struct dh_baseline b;
     struct dh_err err = {0};
-    uint64_t budget = c->of->budget_ns, each = budget / v->at.n, began = dh_now_ns();
-    struct dh_classify_options o = {.budget_ns = each > LEAST_NS ? each : LEAST_NS,
-                                    .seed = 1,
-                                    .runs = c->of->thorough ? THOROUGH_RUNS : RUNS,
-                                    .alone = !c->of->thorough};
+    uint64_t budget = c->of->budget_ns, began = dh_now_ns();
+    struct dh_classify_options o = {
+        .seed = 1, .runs = c->of->thorough ? THOROUGH_RUNS : RUNS, .alone = !c->of->thorough};
     c->n = (unsigned)v->at.n;
     c->until_ns = UINT64_MAX;
     progress(c, "baseline", "every variable as it is", budget);
     const struct dh_hosting_check *h = &c->state->hosting;
     bool ok = collect(c, &b, budget / 3 < BASELINE_MOST_NS ? budget / 3 : BASELINE_MOST_NS, &err);
+    o.budget_ns = time_for_each(budget / v->at.n, ok && !b.cannot ? b.longest_ns : 0);
     o.free = ok && b.cannot;
     o.doubt = h->verdict == DH_HOSTING_DOUBTFUL ? h->why : NULL;
     c->until_ns = began + budget;
@@ -185,11 +192,12 @@ static bool has_site(const struct dh_finding *f, const char *site)
     return false;
 }
 
-/* The race with the worst verdict at places of the finding, if there are races at all of them: the access in between is
- * one that races, and stale values are the worst case of it. */
+/* The race with the worst verdict at places of the finding, if there are races at all of them, and all have one or it
+ * is the worst there is: the access in between is one that races, and stale values are the worst case of it. */
 static const struct dh_finding *races_at(const struct dh_found *found, const struct dh_finding *f)
 {
     const struct dh_finding *worst = NULL;
+    bool all = true;
     for (size_t k = 0; k < f->accesses.n; k++) {
         bool races = false;
         for (size_t i = 0; i < found->at.n; i++) {
@@ -197,12 +205,13 @@ static const struct dh_finding *races_at(const struct dh_found *found, const str
             if (g->kind != DH_FINDING_RACE || g->level == DH_LEVEL_SUSPECTED || !has_site(g, f->accesses.at[k].site))
                 continue;
             races = true;
+            all &= g->verdict != DH_VERDICT_NONE;
             worst = g->verdict > (worst ? worst->verdict : DH_VERDICT_NONE) ? g : worst;
         }
         if (!races)
             return NULL;
     }
-    return worst;
+    return all || (worst && worst->verdict == DH_VERDICT_DESTRUCTIVE) ? worst : NULL;
 }
 
 /* A proven deadlock in which a thread waits there confirms the suspicion of the wait. */
@@ -295,7 +304,7 @@ void dh_check_classify(void *arg, struct dh_stage_state *t)
         dh_notice_err(&err);
         return;
     }
-    if (dh_check_open_followed(c.of->c, &c.subject, t)) {
+    if (!c.of->concludes && dh_check_open_followed(c.of->c, &c.subject, t)) {
         c.folder = dh_witness_folder(c.of->c->db);
         classify_races(&c, &found);
         dh_subject_release(&c.subject);

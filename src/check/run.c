@@ -87,8 +87,20 @@ void dh_check_scan(void *arg, struct dh_stage_state *t)
 
 /* ---- runs ---- */
 
+/* A search for what is no process at all would only show that again. */
+static void fail_unstarted(const struct dh_check_run *r, struct dh_stage_state *t)
+{
+    struct dh_err err = {0};
+    char *status = dh_status_text(t->status);
+    dh_err_usage(&err, "check: %s did not start: it ended with %s before its first instruction%s", r->c->argv[0],
+                 status, r->is_first && !r->c->is_part ? ", see above" : "");
+    dh_stage_fail(t, &err);
+    free(status);
+}
+
 static void launch(const struct dh_check_run *r, struct dh_focus *focus, const char *detect, struct dh_stage_state *t)
 {
+    bool started = true;
     struct dh_launch l = {.command = "check",
                           .plan = focus->plan,
                           .detect = detect,
@@ -97,11 +109,14 @@ static void launch(const struct dh_check_run *r, struct dh_focus *focus, const c
                           .focus = focus,
                           .starts_others = !r->c->is_searchable,
                           .waits_for_threads_ms = "1000",
+                          .started = r->c->is_searchable ? &started : NULL,
                           .argv = r->c->argv};
     struct dh_import stored = {0};
     struct dh_err err = {0};
     if (!dh_launch(&l, &t->status, &stored, &err))
         dh_stage_fail(t, &err);
+    else if (!started)
+        fail_unstarted(r, t);
     dh_import_release(&stored);
 }
 

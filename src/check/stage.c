@@ -1,5 +1,6 @@
 #include "check/stage.h"
 
+#include "check/idle_program.h"
 #include "host/notice.h"
 #include "host/process.h"
 #include "prove/engine_process.h"
@@ -17,6 +18,7 @@
 
 #define MS 1000000ull
 #define LINE_EVERY (200 * MS)
+#define STILL_EVERY (10000 * MS)
 #define INTERRUPTED_GRACE (1000 * MS)
 #define LAST_WORDS (600 * MS)
 #define PROGRAM_GRACE (1500 * MS) /* from SIGTERM to SIGKILL, for the user's program */
@@ -101,11 +103,16 @@ bool dh_stage_interrupted(void)
 
 /* ---- progress ---- */
 
+static void words_of(const struct dh_stage_state *t, char *out, size_t n)
+{
+    snprintf(out, n, "%s%s%s", t->now, t->now[0] && t->beside[0] ? "; " : "", t->beside);
+}
+
 static void show_progress(const struct dh_stage *s, const struct dh_stage_state *t)
 {
     uint64_t now = dh_now_ns();
     char line[2 * DH_STAGE_WORDS + 4];
-    snprintf(line, sizeof line, "%s%s%s", t->now, t->now[0] && t->beside[0] ? "; " : "", t->beside);
+    words_of(t, line, sizeof line);
     s->progress(s->name, s->all_ends_ns > now ? s->all_ends_ns - now : 0,
                 asked_to_stop ? "ending with what there is" : line);
 }
@@ -187,21 +194,35 @@ void dh_stage_end_beside(pid_t pid, struct dh_stage_state *state)
     state->beside[0] = 0;
 }
 
+/* Without a terminal, a line now and then. */
+static void say_still(const struct dh_stage *s, const struct dh_stage_state *t, uint64_t so_far_ns)
+{
+    char line[2 * DH_STAGE_WORDS + 4];
+    words_of(t, line, sizeof line);
+    if (s->still && line[0])
+        s->still(s->name, so_far_ns, line);
+}
+
 static void watch(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid, struct dh_stage_end *end)
 {
     bool live = s->progress && !s->is_ours;
-    uint64_t next_line = dh_now_ns() + LINE_EVERY;
+    uint64_t began = dh_now_ns(), next_line = began + LINE_EVERY, next_still = began + STILL_EVERY;
     struct stopping stopping = {0};
+    struct dh_idle_program idle = {0};
     long nap = 1000000;
     int status = 0;
     while (waitpid(pid, &status, WNOHANG) == 0) {
         uint64_t now = dh_now_ns();
-        end->late |= now >= s->until_ns;
+        end->late = end->late || now >= s->until_ns || dh_idle_program_look(&idle, s, t, pid, now - began);
         if (end->late || asked_to_stop)
             escalate(s, t, pid, &stopping);
         if (live && now >= next_line) {
             show_progress(s, t);
             next_line = now + LINE_EVERY;
+        }
+        if (!live && now >= next_still) {
+            say_still(s, t, now - began);
+            next_still = now + STILL_EVERY;
         }
         nanosleep(&(struct timespec){0, nap}, NULL);
         nap = nap < 30000000 ? nap * 2 : nap;
@@ -216,7 +237,7 @@ void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct
     uint64_t began = dh_now_ns();
     *end = (struct dh_stage_end){0};
     atomic_store(&state->stop, false);
-    state->now[0] = state->said[0] = 0;
+    state->now[0] = state->said[0] = state->waits[0] = 0;
     state->result = DH_STAGE_DONE;
     state->status = 0;
     fflush(NULL);

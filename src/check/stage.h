@@ -37,6 +37,7 @@ struct dh_stage_state {
     char now[DH_STAGE_WORDS];    /* what it is doing, for the progress line */
     char beside[DH_STAGE_WORDS]; /* what is done in the background meanwhile, or "" */
     char said[DH_STAGE_WORDS];   /* its result in words, or "" */
+    char waits[DH_STAGE_WORDS];  /* where the program waits while nothing happens, or "" */
     char cannot[DH_STAGE_WORDS]; /* why no such stage can ever succeed, or "" */
     struct dh_hosting_check hosting;
     int status;         /* of the program, as of waitpid */
@@ -57,6 +58,8 @@ void dh_stage_say(struct dh_stage_state *t, const char *fmt, ...) __attribute__(
 
 /* Shows how far the command is; `now` NULL: the line vanishes. */
 typedef void dh_stage_progress(const char *stage, uint64_t left_ns, const char *now);
+/* Where no such line is: what a stage that takes long is doing, every few seconds. */
+typedef void dh_stage_still(const char *stage, uint64_t so_far_ns, const char *now);
 
 struct dh_stage {
     const char *name;
@@ -66,9 +69,11 @@ struct dh_stage {
     uint64_t grace_ns;           /* from then on until it is killed */
     uint64_t killed_ns;          /* when it is killed at the latest; 0: no such time */
     uint64_t all_ends_ns;        /* when the whole command's time is over, for the progress line */
+    uint64_t idle_ns;            /* how long a program may do nothing until it is ended; 0: for ever */
     bool runs_program;           /* what it started is ended first, so that it can store what that left */
     bool is_ours;                /* shares terminal and signals with us: no progress is shown while it runs */
     dh_stage_progress *progress; /* NULL: it is not shown */
+    dh_stage_still *still;       /* NULL: nothing is said */
 };
 
 struct dh_stage_end {

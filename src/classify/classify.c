@@ -167,11 +167,21 @@ static char *why_no_failure(struct dh_classified *out)
                      (unsigned long long)out->stale_loads, (unsigned long long)out->runs, (double)out->budget_ns / 1e9);
 }
 
+/* What was not tried for want of time, or NULL: no failure may be said only of all that a verdict stands for. */
+static const char *untried(const struct dh_classified *out)
+{
+    for (unsigned i = 0; i < out->n_columns; i++)
+        if (!out->columns[i].runs)
+            return out->columns[i].title;
+    return out->is_cut ? "directed" : NULL;
+}
+
 static void set_verdict(const struct campaign *c, struct dh_classified *out)
 {
     if (out->failed)
         return;
     char *why;
+    const char *left_out = untried(out);
     uint64_t failed = 0;
     for (unsigned i = 0; i < out->n_columns; i++)
         failed += out->columns[i].failed;
@@ -185,9 +195,12 @@ static void set_verdict(const struct campaign *c, struct dh_classified *out)
                         out->is_free ? "processor time" : "operations");
     else if (c->o->doubt)
         why = dh_format("no verdict: %s", c->o->doubt);
+    else if (left_out)
+        why = dh_format("no verdict: %llu runs did not fail, and no time was left for those of heuristic '%s'",
+                        (unsigned long long)out->runs, left_out);
     else
         why = why_no_failure(out);
-    bool open = !out->runs || failed || (c->o->doubt && !out->is_slow);
+    bool open = !out->runs || failed || ((c->o->doubt || left_out) && !out->is_slow);
     out->verdict = open ? DH_VERDICT_NONE : out->is_slow ? DH_VERDICT_QOS : DH_VERDICT_NO_FAILURE;
     if (why) {
         free(out->why);
@@ -242,6 +255,8 @@ static void run_all(struct campaign *c, struct dh_racy_variable *v, uint64_t bud
         dh_blame_baseline_failures(c, out);
     if (!c->failures.n && can_continue(c))
         run_directed(c, out);
+    else
+        out->is_cut = !c->failures.n && v->pairs.n && !c->o->systematic;
 }
 
 /* From its runs to a verdict. */

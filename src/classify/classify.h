@@ -58,6 +58,7 @@ struct dh_classified {
         buffer_written; /* most writes of a location that the model kept, and that it would keep without GC */
     double slower;
     bool is_exact; /* systematic: nothing was left out */
+    bool is_cut;   /* time was over before all that runs are made of */
     bool is_slow, stale_inline;
     bool is_free; /* free runs: `run` has an end and output, but no schedule */
     enum dh_no_failure no_failure;

@@ -91,10 +91,14 @@ static void try_alone(struct campaign *c, const struct dh_classified *of, const 
         dh_trial_release(&r);
     }
     dh_adversarial_places_release(&a.places);
-    out->verdict = done ? DH_VERDICT_DESTRUCTIVE : DH_VERDICT_NO_FAILURE;
-    out->why = done ? dh_format("%llu of %llu runs in which nothing else was in doubt failed",
-                                (unsigned long long)failed, (unsigned long long)runs)
-                    : dh_format("%llu runs in which nothing else was in doubt did not fail", (unsigned long long)runs);
+    bool open = !done && (failed || !runs);
+    out->verdict = done ? DH_VERDICT_DESTRUCTIVE : open ? of->verdict : DH_VERDICT_NO_FAILURE;
+    out->why = done || failed
+                   ? dh_format("%s%llu of %llu runs in which nothing else was in doubt failed",
+                               open ? "as the variable: " : "", (unsigned long long)failed, (unsigned long long)runs)
+               : open
+                   ? dh_strdup("as the variable: no run came to its end in which nothing else was in doubt")
+                   : dh_format("%llu runs in which nothing else was in doubt did not fail", (unsigned long long)runs);
 }
 
 static void try_free_runs(struct campaign *c, const struct dh_classified *of, const struct sides *p,

@@ -209,6 +209,12 @@ static void print_stage(const char *stage, uint64_t took_ns, const char *said)
     fflush(stderr);
 }
 
+static void print_still(const char *stage, uint64_t so_far_ns, const char *now)
+{
+    fprintf(stderr, "check: %-8s %5.1f s  so far: %s\n", stage, (double)so_far_ns / 1e9, now);
+    fflush(stderr);
+}
+
 static void print_over_early(uint64_t took_ns, uint64_t budget_ns, const char *why)
 {
     fprintf(stderr, "check: ended after %.0f of %.0f s: %s\n", (double)took_ns / 1e9, (double)budget_ns / 1e9, why);
@@ -263,7 +269,8 @@ static int check_program(struct task *t)
     c->state = dh_stage_state_new(&err);
     if (!c->state)
         return dh_fail(&err, DH_EXIT_FAILURE);
-    struct dh_check_host host = {isatty(STDERR_FILENO) ? print_progress : NULL, print_stage, print_over_early};
+    struct dh_check_host host = {isatty(STDERR_FILENO) ? print_progress : NULL, print_still, print_stage,
+                                 print_over_early};
     c->host = &host;
     dh_stage_watch_signals();
     static const int codes[] = {
@@ -382,7 +389,7 @@ static const struct dh_option options[] = {
     {"budget", DH_OPTION_STRING, "TIME", "60s",
      "how long all of it may take, at most: 60s, 5m; it ends earlier when what is tried again shows nothing new. A "
      "program that "
-     "does not end is ended after half of it"},
+     "does not end is ended after half of it, or when it only waits and nothing can come from outside"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"suppressions", DH_OPTION_STRING, "FILE", NULL,
      "findings not to be stored or counted: lines race:PATTERN, race_top:, mutex:, deadlock:, view:, atomicity:, "
@@ -422,7 +429,7 @@ const struct dh_command dh_command_check = {
         "At the end comes a table: finding, kind, variable, level, verdict, healing, what to type next, and the\n"
         "places. What was proven comes first, then what was seen; findings of one kind on one variable are one row, "
         "and so\n"
-        "is what comes between accesses that race.\n"
+        "is what comes between accesses that race; in a long table, so are races between the same functions.\n"
         "What is only suspected is counted in a line below, with the command that shows it. Ctrl-C ends the stage\n"
         "and keeps what was found.\n\n"
         "Exit status 0: nothing was observed or proven; 1: something was, or the program was killed by a signal;\n"

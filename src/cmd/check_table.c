@@ -164,10 +164,15 @@ static bool is_part_of(const struct dh_finding *row, const struct dh_finding *f)
 }
 
 /* Findings of one kind on one variable are one row, that of the first; `more` counts the others. So are those that the
- * same two calls make inside a library of the system, counted by `inside`. */
+ * same two calls make inside a library of the system, counted by `inside`. In a long table rows between the same
+ * functions are folded into the first of them. */
 struct row {
     const struct dh_finding *f;
     size_t more, inside;
+    size_t unjudged; /* of `more`, races without a verdict */
+    bool is_folded;
+    size_t folded, variables; /* findings, and variables, of the rows that are folded into it */
+    struct dh_str names;      /* of the first of these variables */
 };
 
 typedef DH_VEC(struct row) row_vec;
@@ -196,12 +201,82 @@ static void gather(const struct dh_found *found, bool suspected, row_vec *rows)
         if (f->level == DH_LEVEL_SUSPECTED && !suspected)
             continue;
         struct row *like = row_like(rows, f), *inside = like ? NULL : row_inside(rows, f);
-        if (like)
+        if (like) {
             like->more++;
-        else if (inside)
+            like->unjudged += f->kind == DH_FINDING_RACE && f->verdict == DH_VERDICT_NONE;
+        } else if (inside)
             inside->inside++;
         else
-            dh_vec_push(rows, (struct row){f, 0, 0});
+            dh_vec_push(rows, (struct row){.f = f});
+    }
+}
+
+static void release_rows(row_vec *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        dh_str_release(&rows->at[i].names);
+    dh_vec_release(rows);
+}
+
+/* ---- long tables ---- */
+
+/* A join or a lock that is missing makes every variable race that these functions use. */
+enum { LONG_TABLE = 8, NAMES_SHOWN = 6 };
+
+static const char *function_of(const struct dh_finding *f, size_t access)
+{
+    const struct dh_finding_stack *s = access < f->accesses.n ? &f->accesses.at[access].stack : NULL;
+    return s && s->frames.n ? s->frames.at[0].function : "";
+}
+
+static bool has_same_functions(const struct dh_finding *f, const struct dh_finding *g)
+{
+    const char *a = function_of(f, 0), *b = function_of(f, 1), *c = function_of(g, 0), *d = function_of(g, 1);
+    return *a && *b && ((!strcmp(a, c) && !strcmp(b, d)) || (!strcmp(a, d) && !strcmp(b, c)));
+}
+
+static bool is_foldable(const struct dh_finding *f)
+{
+    return (f->kind == DH_FINDING_RACE || f->kind == DH_FINDING_USE_AFTER_FREE) && f->accesses.n == 2;
+}
+
+static bool is_in_row(const struct row *r, const struct dh_finding *f)
+{
+    return f == r->f || (f->variable[0] && strcmp(f->variable, r->f->variable) == 0 && is_part_of(r->f, f));
+}
+
+/* Whether a finding of the one is between the same functions as a finding of the other. */
+static bool share_functions(const struct dh_found *found, const struct row *one, const struct row *other)
+{
+    for (size_t i = 0; i < found->at.n; i++)
+        for (size_t k = 0; is_in_row(one, found->at.at[i]) && k < found->at.n; k++)
+            if (is_in_row(other, found->at.at[k]) && has_same_functions(found->at.at[i], found->at.at[k]))
+                return true;
+    return false;
+}
+
+static void fold_into(struct row *leader, struct row *r)
+{
+    char *name = dh_short_name(r->f->variable);
+    r->is_folded = true;
+    leader->folded += 1 + r->more;
+    if (leader->variables++ < NAMES_SHOWN)
+        dh_str_addf(&leader->names, "%s%s", leader->names.n ? ", " : "", name[0] ? name : "memory without a name");
+    free(name);
+}
+
+static void fold(const struct dh_found *found, row_vec *rows)
+{
+    for (size_t i = 0; rows->n > LONG_TABLE && i < rows->n; i++) {
+        struct row *leader = &rows->at[i];
+        if (leader->is_folded || !is_foldable(leader->f))
+            continue;
+        for (size_t k = i + 1; k < rows->n; k++) {
+            struct row *r = &rows->at[k];
+            if (!r->is_folded && is_foldable(r->f) && r->f->kind == leader->f->kind &&
+                strcmp(r->f->program, leader->f->program) == 0 && share_functions(found, leader, r))
+                fold_into(leader, r);
+        }
     }
 }
 
@@ -212,6 +287,8 @@ static void widen(const row_vec *rows, int widths[COLUMNS])
         widths[k] = (int)strlen(heads[k]);
     for (size_t i = 0; i < rows->n; i++) {
         char *cells[COLUMNS];
+        if (rows->at[i].is_folded)
+            continue;
         cells_of(rows->at[i].f, cells);
         for (int k = 0; k < COLUMNS; k++) {
             int n = (int)strlen(cells[k]);
@@ -252,12 +329,31 @@ static char *next_in_part(const struct table *t, const struct dh_check_part *p, 
     return dh_str_take(&s);
 }
 
+/* What the row stands for beside its finding. */
+static void print_more(const struct row *r)
+{
+    if (r->more)
+        printf("          and %zu more on it", r->more);
+    if (r->more && r->unjudged && r->f->verdict != DH_VERDICT_NONE)
+        printf(", %zu without a verdict", r->unjudged);
+    if (r->more)
+        printf("\n");
+    if (!r->folded)
+        return;
+    printf("          and %zu more between the same functions, on %s", r->folded, r->names.at);
+    if (r->variables > NAMES_SHOWN)
+        printf(" and %zu others", r->variables - NAMES_SHOWN);
+    printf("\n");
+}
+
 static void print_rows(const struct table *t, const row_vec *rows)
 {
     int widths[COLUMNS];
     widen(rows, widths);
     print_cells(heads, widths, "next");
     for (size_t i = 0; i < rows->n; i++) {
+        if (rows->at[i].is_folded)
+            continue;
         const struct dh_check_part *part = part_of(t, rows->at[i].f);
         char *cells[COLUMNS], *next = next_in_part(t, part, rows->at[i].f);
         cells_of(rows->at[i].f, cells);
@@ -265,8 +361,7 @@ static void print_rows(const struct table *t, const row_vec *rows)
         print_places(rows->at[i].f);
         if (part)
             printf("          of %s\n", part->words);
-        if (rows->at[i].more)
-            printf("          and %zu more on it\n", rows->at[i].more);
+        print_more(&rows->at[i]);
         if (rows->at[i].inside)
             printf("          and %zu more inside these calls\n", rows->at[i].inside);
         for (int k = 0; k < COLUMNS; k++)
@@ -373,6 +468,7 @@ static void print_table(const struct table *t)
 {
     row_vec rows = {0};
     gather(t->found, t->suspected, &rows);
+    fold(t->found, &rows);
     print_parts(t);
     if (rows.n) {
         struct dh_str report = {0};
@@ -394,7 +490,7 @@ static void print_table(const struct table *t)
                t->c->state->cannot[0] || is_late(t->c) ? "Schedules were not searched"
                                                        : "An empty search shows nothing here",
                doubt_of(t->c));
-    dh_vec_release(&rows);
+    release_rows(&rows);
 }
 
 void dh_check_table_print(const struct dh_check *c, const struct dh_found *found, bool suspected)
@@ -419,5 +515,5 @@ void dh_check_line_print(const struct dh_check *c, const struct dh_found *found)
         printf("\n");
     } else
         print_effort(c);
-    dh_vec_release(&rows);
+    release_rows(&rows);
 }

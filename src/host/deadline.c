@@ -1,15 +1,11 @@
 #include "host/deadline.h"
 
-#include "base/vec.h"
+#include "host/offspring.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -49,48 +45,13 @@ uint64_t dh_deadline_limit(uint64_t patience_ns)
 
 /* ---- ending what does not end ---- */
 
-struct relative {
-    pid_t pid, parent;
-};
-
-static bool read_relative(const char *name, struct relative *r)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f)
-        fclose(f);
-    text[n] = 0;
-    const char *rest = strrchr(text, ')'); /* the name of a program may hold anything */
-    int parent;
-    if (!rest || sscanf(rest + 1, " %*c %d", &parent) != 1)
-        return false;
-    *r = (struct relative){(pid_t)atoi(name), parent};
-    return true;
-}
-
 void dh_kill_offspring(pid_t of)
 {
-    DH_VEC(struct relative) all = {0};
-    DH_VEC(pid_t) marked = {0};
-    DIR *d = opendir("/proc");
-    for (struct dirent *e; d && (e = readdir(d));) {
-        struct relative r;
-        if (isdigit((unsigned char)e->d_name[0]) && read_relative(e->d_name, &r))
-            dh_vec_push(&all, r);
-    }
-    if (d)
-        closedir(d);
-    dh_vec_push(&marked, of);
-    for (size_t i = 0; i < marked.n; i++)
-        for (size_t k = 0; k < all.n; k++)
-            if (all.at[k].parent == marked.at[i])
-                dh_vec_push(&marked, all.at[k].pid);
-    for (size_t i = 1; i < marked.n; i++)
-        kill(marked.at[i], SIGKILL);
+    dh_pids all = {0};
+    dh_offspring(of, &all);
+    for (size_t i = 1; i < all.n; i++)
+        kill(all.at[i], SIGKILL);
     dh_vec_release(&all);
-    dh_vec_release(&marked);
 }
 
 /* ---- waiting ---- */

@@ -6,6 +6,7 @@
 #include "driver/library_variants.h"
 #include "driver/site_selection.h"
 #include "driver/variant.h"
+#include "event/thread_count.h"
 #include "finding/trained_pairs.h"
 #include "host/library_path.h"
 #include "host/notice.h"
@@ -19,6 +20,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -359,13 +361,46 @@ static bool run_program(struct launched *s, const char *path, int *status, struc
     return ok;
 }
 
+/* ---- did it start? ---- */
+
+enum { NOT_STARTED = 127 /* of the loader, and of a shell that finds nothing */ };
+
+/* A page that the runtime marks when it begins. */
+static struct dh_thread_count *mark_start(int *file)
+{
+    *file = memfd_create("started", MFD_CLOEXEC);
+    struct dh_thread_count *count = MAP_FAILED;
+    if (*file >= 0 && ftruncate(*file, sizeof *count) == 0)
+        count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+    if (count == MAP_FAILED)
+        return NULL;
+    char *path = dh_format("/proc/%d/fd/%d", (int)getpid(), *file);
+    dh_runtime_option_add("thread_count", path);
+    free(path);
+    return count;
+}
+
+static bool run_asking(struct launched *s, const char *path, int *status, struct dh_err *err)
+{
+    int file = -1;
+    struct dh_thread_count *count = s->l->started ? mark_start(&file) : NULL;
+    bool ok = run_program(s, path, status, err);
+    if (s->l->started)
+        *s->l->started = !ok || !count || count->loaded || dh_status_code(*status) != NOT_STARTED;
+    if (count)
+        munmap(count, sizeof *count);
+    if (file >= 0)
+        close(file);
+    return ok;
+}
+
 bool dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored, struct dh_err *err)
 {
     struct launched s = {.l = l, .logs.lock = -1};
     char *path = find_program(l, err);
     if (!path)
         return false;
-    bool ok = open_launched(&s, err) && run_program(&s, path, status, err);
+    bool ok = open_launched(&s, err) && run_asking(&s, path, status, err);
     ok = ok && (!l->threads || list_threads(&s, err));
     bool trains = l->focus && l->focus->train;
     ok = ok && (!l->db || (trains ? store_and_train(&s, *status, stored, err) : store_findings(&s, stored, err)));

@@ -256,22 +256,99 @@ static uint32_t put_undisturbed(struct show *w, const struct dh_schedule *s)
     return 1;
 }
 
-static void put_steps(struct show *w, const struct dh_schedule *s, bool whole)
+/* ---- rounds ---- */
+
+/* Threads that look around in vain do the same again and again until a schedule is taken for one without end. */
+enum { ROUND_MOST = 32, ROUNDS_LEAST = 3 };
+
+static uint32_t rounds_of(const struct dh_schedule *s, uint32_t from, uint32_t length)
 {
-    bool cut = !whole && s->n > HEAD + TAIL + 10;
-    for (uint32_t i = put_undisturbed(w, s); i < s->n;) {
-        uint32_t k = i + 1;
-        if (cut && i == HEAD) {
-            dh_str_addf(w->out, "  ... %u steps ...\n", s->n - HEAD - TAIL);
-            i = s->n - TAIL;
-            cut = false;
+    uint32_t same = 0;
+    while (from + length + same < s->n && is_same_step(&s->decisions[from + same], &s->decisions[from + length + same]))
+        same++;
+    return 1 + same / length;
+}
+
+/* How often the steps from there on, of which `length` gets the number, come in a row; 0: not often. */
+static uint32_t find_rounds(const struct dh_schedule *s, uint32_t from, uint32_t *length)
+{
+    for (*length = 2; *length <= ROUND_MOST && from + *length * ROUNDS_LEAST <= s->n; ++*length) {
+        uint32_t rounds = rounds_of(s, from, *length);
+        if (rounds >= ROUNDS_LEAST)
+            return rounds;
+    }
+    return 0;
+}
+
+/* A line of the text: one step, `times` in a row; or after a round, that there were more of them. */
+struct line {
+    uint32_t from, times, length, rounds;
+};
+typedef DH_VEC(struct line) line_vec;
+
+static void add_steps(const struct dh_schedule *s, uint32_t from, uint32_t end, line_vec *lines)
+{
+    for (uint32_t i = from, k; i < end; i = k) {
+        for (k = i + 1; k < end && is_same_step(&s->decisions[i], &s->decisions[k]);)
+            k++;
+        dh_vec_push(lines, (struct line){.from = i, .times = k - i});
+    }
+}
+
+static uint32_t end_of_repeats(const struct dh_schedule *s, uint32_t from)
+{
+    uint32_t k = from + 1;
+    while (k < s->n && is_same_step(&s->decisions[from], &s->decisions[k]))
+        k++;
+    return k;
+}
+
+static void make_lines(const struct dh_schedule *s, uint32_t from, bool whole, line_vec *lines)
+{
+    for (uint32_t i = from, length; i < s->n;) {
+        uint32_t end = end_of_repeats(s, i);
+        uint32_t rounds = whole || end - i >= ROUNDS_LEAST ? 0 : find_rounds(s, i, &length);
+        if (!rounds) {
+            add_steps(s, i, end, lines);
+            i = end;
             continue;
         }
-        while (k < s->n && is_same_step(&s->decisions[i], &s->decisions[k]) && !(cut && k == HEAD))
-            k++;
-        put_step(w, s, i, k - i);
-        i = k;
+        add_steps(s, i, i + length, lines);
+        dh_vec_push(lines, (struct line){.from = i + length, .length = length, .rounds = rounds - 1});
+        i += length * rounds;
     }
+}
+
+static uint32_t steps_of(const struct line *l)
+{
+    return l->times + l->length * l->rounds;
+}
+
+static void put_one(struct show *w, const struct dh_schedule *s, const struct line *l)
+{
+    if (l->rounds)
+        dh_str_addf(w->out, "  ... these %u steps %u times more ...\n", l->length, l->rounds);
+    else
+        put_step(w, s, l->from, l->times);
+}
+
+static void put_steps(struct show *w, const struct dh_schedule *s, bool whole)
+{
+    line_vec lines = {0};
+    make_lines(s, put_undisturbed(w, s), whole, &lines);
+    bool cut = !whole && lines.n > HEAD + TAIL + 10;
+    uint32_t left_out = 0;
+    for (size_t i = 0; i < lines.n; i++) {
+        if (cut && i >= HEAD && i < lines.n - TAIL) {
+            left_out += steps_of(&lines.at[i]);
+            continue;
+        }
+        if (left_out)
+            dh_str_addf(w->out, "  ... %u steps ...\n", left_out);
+        left_out = 0;
+        put_one(w, s, &lines.at[i]);
+    }
+    dh_vec_release(&lines);
 }
 
 /* ---- the end ---- */

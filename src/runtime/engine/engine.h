@@ -64,6 +64,7 @@ struct dh_task {
     const pthread_mutex_t *robust[8];           /* robust mutexes it holds */
     const void
         *announced[2]; /* ranges whose hook was called: the library function that accesses them is not checked again */
+    uint64_t random_state;       /* of getrandom; 0: nothing was drawn yet */
     uint64_t cas_before;         /* memory before a compare-exchange */
     uint64_t path_hash;          /* of the invisible accesses since it last parked */
     uint32_t invisible_accesses; /* how many */
@@ -168,9 +169,8 @@ struct dh_engine {
     struct dh_step executed;   /* the step of the chosen task, completed while it is executed */
     struct dh_step first_step; /* main's, at the snapshot */
     struct dh_task first_task;
-    uint64_t now_ns;       /* virtual time */
-    bool hurries;          /* nothing can happen but what is far in the future */
-    uint64_t random_state; /* of getrandom */
+    uint64_t now_ns; /* virtual time */
+    bool hurries;    /* nothing can happen but what is far in the future */
     uint64_t wall_base_ns, mono_base_ns, started_ns;
 
     const struct dh_strategy *strategy;

@@ -80,7 +80,6 @@ static void begin_schedule(struct dh_engine *e)
     dh_hb_check_begin();
     dh_hidden_accesses_next();
     dh_adversary_begin();
-    e->random_state = e->control->job.seed;
     e->running = true;
 }
 

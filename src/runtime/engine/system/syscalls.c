@@ -1,6 +1,5 @@
 #include "runtime/engine/system/syscalls.h"
 
-#include "base/random.h"
 #include "runtime/core/start.h"
 #include "runtime/engine/ends/outcome.h"
 #include "runtime/engine/primitives/futex.h"
@@ -17,6 +16,7 @@
 #include "runtime/engine/system/files/file.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/random_bytes.h"
 #include "runtime/engine/system/scheduling.h"
 #include "runtime/engine/system/signals/signal.h"
 #include "runtime/engine/system/signals/signal_calls.h"
@@ -162,7 +162,7 @@ static long random_bytes(long number, const long a[6])
     unsigned char *out = (unsigned char *)a[0];
     (void)number;
     for (long i = 0; i < a[1]; i++)
-        out[i] = dh_random_byte(&dh_engine->random_state);
+        out[i] = dh_engine_random_byte();
     return a[1];
 }
 

@@ -1,11 +1,11 @@
 /* Reading and writing contents. Positions are kept here; the kernel moves the bytes. */
 #include "runtime/engine/system/files/file.h"
 
-#include "base/random.h"
 #include "runtime/engine/restore/snapshot.h"
 #include "runtime/engine/system/files/file_content.h"
 #include "runtime/engine/system/files/file_steps.h"
 #include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/random_bytes.h"
 #include "runtime/engine/system/signals/signal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/user_memory.h"
@@ -70,7 +70,7 @@ static long read_random(const struct transfer *t)
 {
     for (long i = 0; i < t->n; i++)
         for (size_t at = 0; at < t->pieces[i].iov_len; at++) {
-            unsigned char byte = dh_random_byte(&dh_engine->random_state);
+            unsigned char byte = dh_engine_random_byte();
             if (!dh_user_write((long)t->pieces[i].iov_base + (long)at, &byte, 1))
                 return -EFAULT;
         }

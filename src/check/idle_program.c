@@ -1,0 +1,48 @@
+#include "check/idle_program.h"
+
+#include "host/deadline.h"
+#include "host/live_places.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LOOK_EVERY 250000000ull
+#define STILL 3000000000ull /* what waits for so long, and only for itself, is stuck */
+
+/* Where it waits is said at once: whoever reads it may know what it waits for. */
+static void report(struct dh_idle_program *p, const struct dh_stage *s, struct dh_stage_state *t, pid_t stage,
+                   uint64_t so_far_ns)
+{
+    struct dh_str places = {0};
+    char line[DH_STAGE_WORDS + 32];
+    dh_str_add(&places, "");
+    dh_live_places(stage, &places);
+    snprintf(t->waits, sizeof t->waits, "%s", places.at);
+    dh_str_release(&places);
+    snprintf(line, sizeof line, "the program waits %s", t->waits);
+    if (s->still)
+        s->still(s->name, so_far_ns, line);
+    p->reported = true;
+}
+
+bool dh_idle_program_look(struct dh_idle_program *p, const struct dh_stage *s, struct dh_stage_state *t, pid_t stage,
+                          uint64_t so_far_ns)
+{
+    uint64_t now = dh_now_ns();
+    if (!s->idle_ns || now - p->looked_ns < LOOK_EVERY)
+        return false;
+    p->looked_ns = now;
+    uint64_t idle = dh_idle_look(&p->idle, stage, now);
+    if (!idle) {
+        p->reported = false;
+        t->waits[0] = 0;
+        p->outside_ns = p->time_ns = now;
+        return false;
+    }
+    enum dh_waiting waiting = dh_idle_waiting(stage);
+    p->outside_ns = waiting == DH_WAITING_FOR_OUTSIDE ? now : p->outside_ns;
+    p->time_ns = waiting != DH_WAITING_FOR_EACH_OTHER ? now : p->time_ns;
+    if (idle >= STILL && !p->reported)
+        report(p, s, t, stage, so_far_ns);
+    return now - p->time_ns >= STILL || now - p->outside_ns >= s->idle_ns;
+}
