@@ -293,6 +293,8 @@ static inline const struct dh_engine_value *dh_engine_found_values(const struct 
                : NULL;
 }
 
+enum { DH_ENGINE_NEAR = 64 };
+
 struct dh_engine_job {
     uint32_t mode;    /* enum dh_engine_mode */
     uint32_t carrier; /* enum dh_engine_carrier */
@@ -323,6 +325,7 @@ struct dh_engine_job {
     uint32_t start_first, start_last; /* as an earlier search with the same visible places found; 0, 0: not known */
     uint64_t start_max_ns;            /* for finding out; 0: no limit. A quarter of all time there is */
     uint64_t start_quantum;           /* that was found with them */
+    uint32_t start_near[DH_ENGINE_NEAR], n_near; /* steps before places that threads came close at */
     uint64_t reserved[1];
 };
 
@@ -410,6 +413,7 @@ struct dh_engine_progress {
     uint64_t again;          /* the search ended early: with `added` visible schedules would begin elsewhere */
     uint32_t start_first, start_last;
     uint64_t start_quantum;
+    uint32_t start_near[DH_ENGINE_NEAR], n_near;
     uint32_t hides;         /* ONLY_VISIBLE holds: replays need it, too */
     uint32_t hides_waiting; /* the search ended early: a thread may wait for what is hidden */
     uint64_t hooks_removed; /* calls of them */

@@ -56,6 +56,7 @@ struct goal_search {
     unsigned again;                         /* phases that began anew */
     uint32_t start_first, start_last;       /* where they may begin (struct dh_engine_job), */
     uint64_t start_quantum;                 /* and how the run goes up to there */
+    uint32_t start_near[DH_ENGINE_NEAR], n_near;
 };
 
 /* A search that runs. */

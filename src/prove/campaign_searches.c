@@ -86,6 +86,8 @@ struct dh_engine_job dh_campaign_job(struct campaign *c, const struct goal_searc
                               .start_first = a->start_first,
                               .start_last = a->start_last,
                               .start_quantum = a->start_quantum};
+    j.n_near = a->n_near;
+    memcpy(j.start_near, a->start_near, sizeof j.start_near);
     bool hinted = !c->terms.o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
@@ -272,6 +274,8 @@ static void repeat_phase(struct campaign *c, const struct search_process *s, con
         a->start_first = p->again ? 0 : p->start_first;
         a->start_last = p->again ? 0 : p->start_last;
         a->start_quantum = p->again ? 0 : p->start_quantum;
+        a->n_near = p->again || p->n_near > DH_ENGINE_NEAR ? 0 : p->n_near;
+        memcpy(a->start_near, p->start_near, sizeof a->start_near);
     }
     if (p->hides_waiting && !c->hides_waiting) {
         c->hides_waiting = true;

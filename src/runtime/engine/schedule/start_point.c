@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "runtime/engine/checks/hb_check.h"
+#include "runtime/engine/schedule/meetings.h"
 #include "runtime/engine/schedule/undisturbed.h"
 #include "runtime/engine/system/time/time.h"
 
@@ -17,6 +18,7 @@ static struct start_point {
     struct visits visits[DH_ENGINE_TASKS];
     uint32_t tasks, steps, polls;
     bool is_slow;
+    struct dh_meetings meetings;
     uint32_t *times; /* steps of the recorded run at each place; NULL: they are not counted */
     struct {         /* from child to parent */
         struct dh_search search;
@@ -55,8 +57,10 @@ static uint32_t least(const struct dh_engine *e)
 void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct dh_step *s)
 {
     struct visits *v = &point->visits[task];
-    if (!e->depth)
+    if (!e->depth) {
         point->tasks = 0;
+        dh_meetings_begin(&point->meetings);
+    }
     for (; point->tasks <= task; point->tasks++)
         point->visits[point->tasks] = (struct visits){NEVER, 0, 0};
     v->end = point->steps = e->depth;
@@ -64,6 +68,7 @@ void dh_start_point_note(const struct dh_engine *e, uint32_t task, const struct 
         return;
     v->last = e->depth;
     v->first = v->first == NEVER ? e->depth : v->first;
+    dh_meetings_note(&point->meetings, e->depth, task, s);
     if (point->times && s->kind >= DH_STEP_READ && s->kind <= DH_STEP_COPY)
         point->times[s->site]++;
 }
@@ -164,10 +169,23 @@ static uint32_t before(const struct dh_engine *e, uint32_t step, uint32_t tasks)
     return step > margin ? step - margin : point->is_slow;
 }
 
-static uint32_t step_of(const struct dh_engine_job *job, uint32_t first, uint32_t last)
+/* Every one of them has its chance, those of places that came close most often as well as others. */
+static void choose_near(const struct dh_engine *e, uint32_t tasks)
+{
+    struct dh_engine_progress *p = &e->control->progress;
+    const struct dh_meetings *m = &point->meetings;
+    uint32_t n = m->n < DH_ENGINE_NEAR ? m->n : DH_ENGINE_NEAR;
+    for (p->n_near = 0; p->n_near < n; p->n_near++)
+        p->start_near[p->n_near] = before(e, m->at[(uint64_t)p->n_near * m->n / n].step, tasks);
+}
+
+static uint32_t step_of(const struct dh_engine_job *job, uint32_t first, uint32_t last, const uint32_t *near,
+                        uint32_t n_near)
 {
     if (job->start == DH_ENGINE_BEFORE_FIRST && first)
         return first;
+    if (job->start == DH_ENGINE_IN_BETWEEN && n_near && last)
+        return near[(job->seed * DH_SPLITMIX_STEP >> 32) * n_near >> 32];
     if (job->start == DH_ENGINE_IN_BETWEEN && last)
         return (uint32_t)((job->seed * DH_SPLITMIX_STEP >> 32) * last >> 32);
     return last;
@@ -186,13 +204,15 @@ uint32_t dh_start_point_choose(const struct dh_engine *e)
         s = span_of(false);
     e->control->progress.start_last = before(e, s.last, s.tasks);
     e->control->progress.start_first = before(e, s.first, s.tasks);
-    return step_of(job, e->control->progress.start_first, e->control->progress.start_last);
+    choose_near(e, s.tasks);
+    const struct dh_engine_progress *p = &e->control->progress;
+    return step_of(job, p->start_first, p->start_last, p->start_near, p->n_near);
 }
 
 uint32_t dh_start_point_known(const struct dh_engine *e)
 {
     const struct dh_engine_job *job = &e->control->job;
-    return step_of(job, job->start_first, job->start_last);
+    return step_of(job, job->start_first, job->start_last, job->start_near, job->n_near);
 }
 
 void dh_start_point_forget_time(struct dh_engine *e)
