@@ -283,6 +283,27 @@ static void name_assertion(struct dh_finding *f)
     dh_finding_fingerprint(f);
 }
 
+/* The program ended by itself: where its first thread made its last step says nothing of that. */
+static void name_wrong_end(struct dh_finding *f, const char *program, int status)
+{
+    struct dh_finding_access *a = f->accesses.n ? &f->accesses.at[0] : NULL;
+    if (!a)
+        return;
+    dh_finding_stack_release(&a->stack);
+    a->stack = (struct dh_finding_stack){0};
+    dh_vec_push(&a->stack.frames,
+                ((struct dh_finding_frame){dh_strdup("exit"), dh_strdup(""), 0, 0, dh_strdup(""), 0}));
+    a->size = 0;
+    free(a->site);
+    a->site = dh_format("%s:exit status %d", dh_basename(program), status);
+    dh_finding_set(&a->op, "end of the program");
+    dh_finding_set(&a->object, "");
+    dh_finding_set(&a->variable, "");
+    dh_finding_set(&f->variable, strchr(a->site, ':') + 1);
+    dh_finding_set(&f->type, "");
+    dh_finding_fingerprint(f);
+}
+
 /* Use after free and double free: the text of the engine, "used: freed by thread 2 at place 25", has the other access.
  */
 static void fill_free(const struct dh_end_context *of, struct dh_log_finding *f, const struct dh_engine_found *found)
@@ -343,6 +364,8 @@ void dh_end_finding(const struct dh_end_context *of, const struct dh_engine_foun
     dh_resolve(of->resolver, &process, &f, out);
     if (found->kind == DH_ENGINE_ASSERTION)
         name_assertion(out);
+    if (found->kind == DH_ENGINE_WRONG)
+        name_wrong_end(out, of->program, found->outcome.status);
     free(text);
 }
 

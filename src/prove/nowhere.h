@@ -21,6 +21,8 @@ static inline bool dh_is_nowhere(uint32_t place, uint8_t kind, const struct dh_s
     if (kind == DH_STEP_READ || kind == DH_STEP_WRITE || kind == DH_STEP_COPY)
         return group != DH_GROUP_ACCESS && group != DH_GROUP_ATOMIC && group != DH_GROUP_MEMORY &&
                first->op != DH_OP_REALLOC;
+    if (kind == DH_STEP_FUTEX_WAIT || kind == DH_STEP_FUTEX_WAKE)
+        return group == DH_GROUP_ACCESS || group == DH_GROUP_ATOMIC || group == DH_GROUP_MEMORY;
     return false;
 }
 

@@ -365,7 +365,7 @@ static const char *const end_words[DH_ENGINE_ENDS] = {
     [DH_ENGINE_HANG] = "the program spins without end",
     [DH_ENGINE_ATOMICITY] = "a section is not as if it had run alone",
     [DH_ENGINE_CUT] = "cut",
-    [DH_ENGINE_WRONG] = "the program ends as no run with the newest values did",
+    [DH_ENGINE_WRONG] = "the program ends as none of the runs that are right does",
 };
 
 static void put_end(struct show *w, const struct dh_engine_found *end)

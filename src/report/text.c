@@ -156,6 +156,10 @@ static void add_place(struct dh_str *out, const struct dh_finding_stack *s)
         dh_str_add(out, "?");
         return;
     }
+    if (!f->file[0] && !f->offset && f->function[0]) { /* known by name alone */
+        dh_str_add(out, f->function);
+        return;
+    }
     if (f->file[0])
         add_source(out, f);
     else
