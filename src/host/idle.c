@@ -3,12 +3,14 @@
 #include "base/hash.h"
 #include "host/offspring.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -176,6 +178,50 @@ static enum dh_waiting waiting_of(pid_t process, pid_t thread)
     return dh_wait_call_of(process, thread, &c) ? dh_wait_call_kind(&c) : DH_WAITING_FOR_TIME;
 }
 
+/* Descriptors that only the process itself, or the kernel by a time, can make ready: files, pipes of its own, events,
+ * timers. Standard input may be a terminal, or a pipe of its user. */
+static bool is_inside(const char *link, const char *target, int fd)
+{
+    static const char *const inside[] = {
+        "anon_inode:[eventfd]", "anon_inode:[eventpoll]", "anon_inode:[timerfd]", "/dev/null", "/dev/zero",
+        "/dev/urandom"};
+    struct stat about;
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        if (strcmp(target, inside[i]) == 0)
+            return true;
+    if (fd == STDOUT_FILENO || fd == STDERR_FILENO)
+        return true;
+    if (strncmp(target, "pipe:", 5) == 0)
+        return fd != STDIN_FILENO;
+    return stat(link, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+}
+
+static bool is_reachable(pid_t process)
+{
+    char path[64], name[320], target[PATH_MAX];
+    bool some = false;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)process);
+    DIR *d = opendir(path);
+    if (!d)
+        return true;
+    for (struct dirent *e; !some && (e = readdir(d));) {
+        snprintf(name, sizeof name, "%s/%.250s", path, e->d_name);
+        ssize_t n = e->d_name[0] != '.' ? readlink(name, target, sizeof target - 1) : -1;
+        target[n > 0 ? n : 0] = 0;
+        some = n > 0 && !is_inside(name, target, atoi(e->d_name));
+    }
+    closedir(d);
+    return some;
+}
+
+static bool is_any_reachable(const dh_pids *all)
+{
+    for (size_t k = 1; k < all->n; k++)
+        if (is_reachable(all->at[k]))
+            return true;
+    return false;
+}
+
 enum dh_waiting dh_idle_waiting(pid_t of)
 {
     dh_pids all = {0}, threads = {0};
@@ -190,6 +236,8 @@ enum dh_waiting dh_idle_waiting(pid_t of)
             most = w > most ? w : most;
         }
     }
+    if (most == DH_WAITING_FOR_OUTSIDE && !is_any_reachable(&all))
+        most = DH_WAITING_FOR_TIME; /* signals may come */
     dh_vec_release(&threads);
     dh_vec_release(&all);
     return most;
