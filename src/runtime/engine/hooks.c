@@ -178,6 +178,7 @@ static inline void before(const void *addr, const void *src, size_t size, uint32
     if (!t)
         return;
     if (is_hidden(e, op, place)) {
+        t->last_place = place;
         look_at_hidden(e, addr, size, op, place);
         return;
     }

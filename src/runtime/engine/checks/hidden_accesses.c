@@ -28,6 +28,8 @@ static struct sample {
     } reads[PLACES];
 } *sample;
 
+static bool *fails; /* in lasting memory: a schedule that left accesses out failed */
+
 static bool is_meant(const struct dh_engine *e)
 {
     bool may_be = e->control->job.mode == DH_ENGINE_REPLAY || !e->carrier->is_kernel;
@@ -42,7 +44,8 @@ void dh_hidden_accesses_begin(void)
         return;
     bool checks = !(e->flags & DH_ENGINE_NO_ORDER);
     e->shared = checks ? dh_hb_check_note_shared() : NULL;
-    if (checks && !e->shared)
+    fails = dh_keep_lasting(sizeof *fails);
+    if (!fails || (checks && !e->shared))
         return;
     e->is_full = true;
     e->hides = true;
@@ -56,12 +59,20 @@ void dh_hidden_accesses_next(void)
 {
     struct dh_engine *e = dh_engine;
     uint64_t number = e->control->progress.schedules;
-    bool is_full = e->prepares || number < FULL_FIRST || number % FULL_EVERY == 0;
     if (!e->shared)
         return;
+    bool is_full = e->prepares || *fails || number < FULL_FIRST || number % FULL_EVERY == 0;
     if (is_full && !e->is_full)
         dh_hook_removal_put_back();
     e->is_full = is_full;
+}
+
+bool dh_hidden_accesses_hide_failure(void)
+{
+    const struct dh_engine *e = dh_engine;
+    if (!e->shared || e->is_full)
+        return false;
+    return *fails = true;
 }
 
 void dh_hidden_accesses_end(void)

@@ -12,6 +12,8 @@
 void dh_hidden_accesses_begin(void);
 /* Before a schedule: where order is checked, the first ones and some of the others are checked in full. */
 void dh_hidden_accesses_next(void);
+/* At a crash or the like: is it not known at which access it was, since some were left out? From then on none are. */
+bool dh_hidden_accesses_hide_failure(void);
 /* From here on all accesses count again: a replay whose decisions are over. */
 void dh_hidden_accesses_end(void);
 /* The current task made no step for so long, of the processor's time. In the handler of a signal. */

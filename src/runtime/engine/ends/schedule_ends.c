@@ -1,6 +1,7 @@
 #include "runtime/engine/ends/schedule_ends.h"
 
 #include "runtime/core/frames.h"
+#include "runtime/engine/checks/hidden_accesses.h"
 #include "runtime/engine/checks/stall.h"
 #include "runtime/engine/processes/fresh_processes.h"
 #include "runtime/engine/system/kernel_call.h"
@@ -114,6 +115,8 @@ void dh_schedule_ends_record(void)
     if (whole && !(e->look_for & 1u << e->end))
         return;
     bool stuck = e->end == DH_ENGINE_DEADLOCK || e->end == DH_ENGINE_LOST_WAKE || e->end == DH_ENGINE_HANG;
+    if (!stuck && !whole && dh_hidden_accesses_hide_failure())
+        return;
     /* It ended after the step that it was parked at. */
     if (!stuck && e->last < e->n_tasks)
         e->actors[e->last].step.site = e->tasks[e->last].last_place;
