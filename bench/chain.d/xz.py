@@ -30,7 +30,7 @@ class Xz(Chained):
 
     def configure(self, b):
         b.run("./configure", "--disable-static", "--disable-nls", "--disable-doc", "--disable-scripts", "--disable-xzdec", "--disable-lzmadec",
-              "--disable-lzmainfo", env={"CFLAGS": "-O1 -g"})
+              "--disable-lzmainfo", "--enable-debug", env={"CFLAGS": "-O1 -g"})
 
     def build(self, b):
         b.make("-C", "src")

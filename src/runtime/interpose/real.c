@@ -45,10 +45,11 @@ void dh_real_init(void)
 void *dh_real_of_caller(const char *name, const uintptr_t *call_slot)
 {
     Dl_info info;
-    void *library = dladdr((void *)*call_slot, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    dh_real_init();
+    void *library = dladdr((void *)*call_slot, &info) ? dh_real.dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = library ? dlsym(library, name) : NULL;
     if (library)
-        dlclose(library);
+        dh_real.dlclose(library);
     if (!found)
         abort(); /* the linker has found it */
     return found;
