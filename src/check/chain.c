@@ -545,12 +545,14 @@ static bool weaken(struct chain *k, uint64_t quantum)
     return search(k, dh_check_outcomes, (struct dh_check_search){.weak = true}, quantum * 2);
 }
 
+/* As long as observed findings may still be proven, that comes first. */
 static bool classify(struct chain *k, uint64_t quantum, bool thorough)
 {
     struct dh_check *c = k->c;
     unsigned wanted = thorough ? k->sum.doubtful : k->sum.unclassified;
     uint64_t allowed = c->classify_ns > k->classifying_ns ? c->classify_ns - k->classifying_ns : 0;
-    uint64_t time = least(least(allowed, wanted * quantum * 2 + 500 * MS), left_to_climb(c, &k->sum) / 2);
+    uint64_t share = left_to_climb(c, &k->sum) / (k->sum.goals ? 5 : 2);
+    uint64_t time = least(least(allowed, wanted * quantum * 2 + 500 * MS), share);
     if ((!wanted && !k->sum.failures) || time < 100 * MS || !goes_on(k))
         return false;
     struct dh_check_classify arg = {.c = c, .budget_ns = time, .thorough = thorough};
@@ -614,6 +616,7 @@ static void climb(struct chain *k)
         any |= prove_news(k, quantum, round);
         any |= classify(k, quantum, false);
         any |= explore(k, quantum);
+        any |= prove_news(k, quantum, round);
         any |= prove_static(k, quantum);
         any |= judge_ends(k, quantum);
         any |= weaken(k, quantum);

@@ -1,6 +1,6 @@
 /* Linked into redis-server: a thread of the server's own process is its client, on a Unix socket, from when it
- * listens on. It asks over four connections at once, so that other threads read and write for the server, has two long
- * lists freed in the background, and asks the server to end. */
+ * listens on. It asks over four connections at once, so that other threads read and write for the server, has two large
+ * sets freed in the background, and asks the server to end. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,12 +52,13 @@ static void ask_all(const int *fds, const char *request)
         hear(fds[i]);
 }
 
-static void push(int fd, const char *list)
+/* A set of strings has so many parts that it is freed in the background; a list of them is one. */
+static void fill(int fd, const char *set)
 {
-    char request[16 + 8 * VALUES] = "RPUSH ";
-    strcat(request, list);
+    char request[16 + 8 * VALUES] = "SADD ";
+    strcat(request, set);
     for (int i = 0; i < VALUES; i++)
-        strcat(request, " value");
+        sprintf(request + strlen(request), " m%d", i);
     strcat(request, "\r\n");
     say(fd, request);
     hear(fd);
@@ -70,8 +71,8 @@ static void *client(void *path)
         fds[i] = dial(path);
     ask_all(fds, "PING\r\n");
     ask_all(fds, "INCR n\r\n");
-    push(fds[0], "one");
-    push(fds[1], "other");
+    fill(fds[0], "one");
+    fill(fds[1], "other");
     say(fds[0], "UNLINK one\r\n");
     hear(fds[0]);
     say(fds[1], "UNLINK other\r\n");
