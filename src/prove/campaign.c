@@ -266,6 +266,7 @@ void dh_campaign_result_release(struct dh_campaign_result *r)
 {
     free(r->cannot);
     free(r->odd);
+    free(r->strayed);
     free(r->left_out);
     free(r->bounds);
     free(r->unseen);
@@ -295,7 +296,8 @@ void dh_campaign_summary(struct dh_str *out, const struct dh_campaign_result *r,
     if (r->untold)
         dh_str_addf(out, "; %u found when there was no time left to replay, not called proven", r->untold);
     if (r->unconfirmed)
-        dh_str_addf(out, "; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
+        dh_str_addf(out, "; %u found that did not replay with kernel threads, not called proven%s%s%s", r->unconfirmed,
+                    r->strayed ? " (the first: " : "", r->strayed ? r->strayed : "", r->strayed ? ")" : "");
     if (r->unseen)
         dh_str_addf(out, "; accesses in %s were not seen: it is another file in every run", r->unseen);
     if (r->interrupted)

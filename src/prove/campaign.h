@@ -97,6 +97,7 @@ struct dh_campaign_result {
     char *cannot;            /* why nothing can be explored, or NULL */
     const char *irrevocable; /* the subject's */
     char *left_out;          /* why some schedules were, or NULL */
+    char *strayed;           /* why the first end that did not replay did not, or NULL */
     char *odd;               /* what was odd about the program's runs, or NULL */
     char *bounds;            /* what was tried, as text */
     char *unseen;            /* an instrumented library whose accesses were not seen, or NULL */

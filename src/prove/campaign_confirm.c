@@ -1,8 +1,10 @@
 /* From an end that was found to a proof: minimise the schedule and replay it with kernel threads. */
 #include "base/alloc.h"
+#include "base/str.h"
 #include "prove/campaign_internal.h"
 #include "prove/end_finding.h"
 #include "prove/minimise.h"
+#include "prove/nowhere.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,20 @@ enum { SWITCHES_FINE = 8 }; /* of a witness with more, a shorter one is searched
 #define PATIENCE (60000 * MS) /* of a replay */
 
 /* ---- replaying ---- */
+
+/* Why it did not lead there, for the user; owned by the caller. */
+static char *explain(const struct campaign *c, const struct dh_replayed *r)
+{
+    const struct dh_site_table *t;
+    const struct dh_engine_party *p = &r->diverged;
+    const struct dh_site *site = dh_place_names_site(c->terms.s->places, p->place, &t);
+    bool strayed = r->state == DH_ENGINE_DIVERGED && r->diverged_at != UINT32_MAX && p->kind;
+    struct dh_str s = {0};
+    dh_replayed_explain(&s, r);
+    if (strayed && site && site->line && !dh_is_nowhere(p->place, p->kind, site))
+        dh_str_addf(&s, ", with T%u at %s:%u", p->thread, dh_basename(dh_site_string(t, site->file)), site->line);
+    return dh_str_take(&s);
+}
 
 /* The end to which the schedule leads with kernel threads, if it is the same, or an equivalent one by other threads;
  * owned by the caller; NULL: it is another. The schedule is cut after it and gets the values of its accesses, which its
@@ -33,6 +49,8 @@ static struct dh_engine_found *replay(struct campaign *c, struct dh_schedule *s,
         free((void *)s->values);
         s->values = dh_replay_values(again, s->n);
     }
+    if (!again && !c->terms.out->strayed)
+        c->terms.out->strayed = explain(c, &r);
     struct dh_engine_found *copy = again ? dh_found_end_copy(again, again->size) : NULL;
     dh_replayed_release(&r);
     dh_err_release(&ignored);
@@ -212,11 +230,16 @@ bool dh_campaign_confirm(struct campaign *c, struct search_process *from, const 
                          const struct dh_finding *f)
 {
     struct dh_schedule whole = dh_campaign_schedule_of(c, from, end);
+    bool strayed_before = c->terms.out->strayed;
     struct draft d = draft_of(c, end, &whole), shorter = {0};
     bool is_long = !c->terms.o->as_found && switches_of(&d) > SWITCHES_FINE;
     bool ok = (is_long && shorten(c, &d, &shorter) && confirms(c, from, &shorter.schedule, shorter.end, end, f->id)) ||
               confirms(c, from, &d.schedule, end, end, f->id) ||
               (!c->terms.o->as_found && confirms(c, from, &whole, end, end, f->id));
+    if (ok && !strayed_before) {
+        free(c->terms.out->strayed);
+        c->terms.out->strayed = NULL;
+    }
     free((void *)whole.values);
     release_draft(&d);
     release_draft(&shorter);
