@@ -49,6 +49,7 @@ struct engine_run {
     unsigned end; /* enum dh_engine_end; DH_ENGINE_ENDS: the schedule did not end */
     int status;   /* exit status of the schedule */
     uint32_t threads, depth;
+    bool goes_on;     /* for ever, as a server does: cut, or threads that only wait for times, again and again */
     bool irrevocable; /* it cannot because of a call that cannot be undone */
     uint64_t ns, accesses;
     char *text;  /* why it cannot, or of an assertion; owned */
@@ -113,6 +114,7 @@ static void read_region(struct dh_subject *s, struct dh_engine_control *c, struc
     for (unsigned i = 0; i < DH_ENGINE_ENDS; i++)
         if (p->ends[i] && i != DH_ENGINE_RACE && i != DH_ENGINE_UNORDERED)
             out->end = i;
+    out->goes_on = found && (found->kind == DH_ENGINE_CUT || (found->kind == DH_ENGINE_HANG && found->text[0]));
     out->status = c->n_outcomes ? c->outcomes[0].status & 0xff : 0;
     out->threads = p->threads_most ? p->threads_most - 1 : 0;
     out->depth = p->depth_most;
@@ -502,7 +504,7 @@ static bool judge(struct comparison *c)
     if (!run_more(c))
         return false;
     enum sameness same = best(c);
-    if (same == DIFFERENT)
+    if (same == DIFFERENT || (e->goes_on && !c->native[0].in_time))
         return judge_difference(c);
     c->out->verdict = DH_HOSTING_RIGHT;
     if (c->s->start.follow)
