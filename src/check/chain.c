@@ -191,10 +191,12 @@ static uint64_t left(const struct dh_check *c)
     return dh_check_ends(c) > now ? dh_check_ends(c) - now : 0;
 }
 
-/* A part of the time is kept for healing, which comes last; more when it is known that there is harm to be healed. */
+/* A part of the time is kept for healing, which comes last; more when it is known that there is harm to be healed, less
+ * as long as nothing is proven: a policy is verified against a witness. */
 static uint64_t left_to_climb(const struct dh_check *c, const struct sum *s)
 {
-    uint64_t kept = c->heals && s->healable ? c->budget_ns / (s->harmful ? 3 : 5) : 0, all = left(c);
+    uint64_t part = s->harmful ? 3 : s->level[DH_LEVEL_PROVEN] ? 5 : 12;
+    uint64_t kept = c->heals && s->healable ? c->budget_ns / part : 0, all = left(c);
     return all > kept ? all - kept : 0;
 }
 
