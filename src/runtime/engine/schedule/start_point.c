@@ -169,7 +169,7 @@ static uint32_t before(const struct dh_engine *e, uint32_t step, uint32_t tasks)
     return step > margin ? step - margin : point->is_slow;
 }
 
-/* Every one of them has its chance, those of places that came close most often as well as others. */
+/* As many as there is room for, spread over all that there are. */
 static void choose_near(const struct dh_engine *e, uint32_t tasks)
 {
     struct dh_engine_progress *p = &e->control->progress;
