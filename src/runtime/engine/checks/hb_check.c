@@ -200,7 +200,7 @@ static void report_race(const struct dh_schedule_race *race)
 static void extend_unprotected(void)
 {
     uint32_t sites[2];
-    if (!dh_schedule_races_take_unprotected(check->hb, sites))
+    if (!(dh_engine->flags & DH_ENGINE_UNPROTECTED) || !dh_schedule_races_take_unprotected(check->hb, sites))
         return;
     for (unsigned i = 0; i < 2; i++)
         if (sites[i] < dh_engine->n_visible && !dh_engine->visible[sites[i]] &&
