@@ -188,6 +188,8 @@ void dh_replayed_explain(struct dh_str *out, const struct dh_replayed *r)
     else if (r->ends.n)
         dh_str_addf(out, "it came to another end: %s",
                     r->ends.at[0]->kind < DH_ENGINE_ENDS ? dh_engine_end_names[r->ends.at[0]->kind] : "?");
+    else if (r->state == DH_ENGINE_REPLAYED)
+        dh_str_add(out, "the program made all its steps and did not come to this end");
     else
         dh_str_addf(out, "it came to no such end (%s%s%s)", dh_engine_state_name(r->state), r->text[0] ? ": " : "",
                     r->text);
