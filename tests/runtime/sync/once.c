@@ -72,10 +72,43 @@ static void after_inner(int o)
     guarded++;
 }
 
+/* Whoever begins is left by pthread_exit, or by the cancellation of its thread; the next call begins anew. */
+static void leave_by_exit(void)
+{
+    guarded++;
+    invisible_say(WRITTEN);
+    pthread_exit(NULL);
+}
+static void leave_by_cancellation(void)
+{
+    guarded++;
+    invisible_say(WRITTEN);
+    pthread_cancel(pthread_self());
+    pthread_testcancel();
+}
+static void in_exit(int o)
+{
+    pthread_once(&posix[o], leave_by_exit);
+}
+static void in_cancellation(int o)
+{
+    pthread_once(&posix[o], leave_by_cancellation);
+}
+static void count(void)
+{
+    guarded++;
+}
+static void after_attempt(int o)
+{
+    CHECK(pthread_once(&posix[o], count) == 0);
+}
+
 static const struct pair pairs[] = {
     {"pthread_once", NULL, in_posix, after_posix, 0},
     {"waiting", NULL, in_slow, after_slow, TOGETHER},
     {"call_once", NULL, in_c11, after_c11, 0},
     {"nested", NULL, in_nested, after_inner, 0},
+    {"pthread_exit", NULL, in_exit, after_attempt, 0},
+    {"cancellation", NULL, in_cancellation, after_attempt, 0},
 };
 PAIRS_MAIN(pairs)

@@ -1,6 +1,7 @@
 /* What runs once: pthread_once, call_once, and the guards of function-local statics in C++. The end of the routine
  * comes before every return of another call. Compiled with -fexceptions. */
 #include "runtime/interpose/interpose.h"
+#include "runtime/interpose/primitives/once_attempt.h"
 #include "runtime/platform/raw_syscall.h"
 
 #include <limits.h>
@@ -16,22 +17,28 @@ struct pending {
 
 static __thread struct pending pending;
 
-/* Also where an exception or a cancellation leaves the routine: libc begins anew, and what this attempt did comes
- * before the next one. A program without the C personality of libgcc has no exceptions. */
+/* Also where an exception, pthread_exit or a cancellation leaves the routine: libc begins anew, and what this attempt
+ * did comes before the next one. Exceptions are noticed by the attribute, which wants the C personality of libgcc;
+ * a program without it has none. */
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 
-static void end_attempt(const struct pending *p)
+static void end_attempt(struct dh_once_attempt *a)
 {
+    if (a->ended)
+        return;
+    a->ended = true;
+    dh_once_forget_exit(a);
     if (dh_engine_on)
-        dh_engine_once_ends(p->flag);
-    dh_sync_release(p->flag, DH_SYNC_ONCE);
+        dh_engine_once_ends(a->flag);
+    dh_sync_release(a->flag, DH_SYNC_ONCE);
 }
 
 static void run_pending(void)
 {
-    __attribute__((cleanup(end_attempt))) struct pending p = pending;
-    dh_sync_acquire(p.flag, DH_SYNC_ONCE);
-    p.routine();
+    __attribute__((cleanup(end_attempt))) struct dh_once_attempt a = {
+        .flag = pending.flag, .routine = pending.routine, .end = end_attempt};
+    dh_sync_acquire(a.flag, DH_SYNC_ONCE);
+    dh_once_attempt(&a);
 }
 
 #define ONCE(result, name, flag_type, conclusion)                                                                      \
