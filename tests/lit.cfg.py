@@ -2,6 +2,7 @@
 #   lit.py tests/driver -DBUILD=build          (or DEADHEAT=path in the environment)
 import os
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -55,3 +56,6 @@ for name in ("cmake", "meson", "ninja", "gcc", "autoconf", "make", "libtool", "s
         config.available_features.add(name)
 if os.geteuid() == 0:
     config.available_features.add("root")
+if any(subprocess.run(["unshare", *kind, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+       for kind in (["--mount"], ["--user", "--mount"]) if shutil.which("unshare")):
+    config.available_features.add("mount-namespace")

@@ -7,6 +7,7 @@
 #include "event/output_digest.h"
 #include "event/stale.h"
 #include "host/library_path.h"
+#include "host/private_files.h"
 #include "host/resources.h"
 
 #include <errno.h>
@@ -167,8 +168,9 @@ static bool make_region(struct running *r, struct dh_err *err)
 
 static void set_environment(const struct running *r, pid_t tool)
 {
+    enum dh_files files = dh_private_files(r->s->start.argv, NULL);
     if (r->f->heuristic)
-        setenv("DEADHEAT_STALE", dh_format("/proc/%d/fd/%d", (int)tool, r->file), 1);
+        setenv("DEADHEAT_STALE", dh_file_for_program(r->file, tool, files), 1);
     setenv("DEADHEAT_VARIANT", r->v->plan, 1);
     setenv("DEADHEAT_TOOL", r->v->tool, 1);
     setenv("DEADHEAT_OPTIONS", "detect=none", 1);

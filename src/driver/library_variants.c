@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "driver/derive.h"
 #include "driver/libraries.h"
+#include "event/file_identity.h"
 #include "host/cache.h"
 #include "image/container.h"
 
@@ -14,7 +15,7 @@
 
 struct derived_library {
     char *name, *path; /* the name asked for, and the variant */
-    char *inode;       /* DEVICE-INODE of the library */
+    char *identity;    /* of the library, as text (event/file_identity.h) */
 };
 
 struct library_set {
@@ -25,11 +26,13 @@ struct library_set {
     bool ok;
 };
 
-static char *inode_of(const char *path)
+static char *identity_of(const char *path)
 {
     struct stat s;
-    return stat(path, &s) == 0 ? dh_format("%llx-%llx", (unsigned long long)s.st_dev, (unsigned long long)s.st_ino)
-                               : dh_strdup("");
+    if (stat(path, &s) != 0)
+        return dh_strdup("");
+    struct dh_file_identity id = dh_file_identity_of(&s);
+    return dh_format(DH_FILE_IDENTITY_FORMAT, id.inode, id.stamp);
 }
 
 /* Opened by its path what another module needs by its name. */
@@ -55,7 +58,7 @@ static void derive_library(void *arg, const char *name, const char *path, bool i
     if (strcmp(variant, path) != 0) {
         /* One needed by its path has no soname; link_recipe.c makes the variant ask for its base name. */
         struct derived_library d = {
-            .name = dh_strdup(dh_basename(name)), .path = dh_strdup(variant), .inode = inode_of(path)};
+            .name = dh_strdup(dh_basename(name)), .path = dh_strdup(variant), .identity = identity_of(path)};
         dh_vec_push(&l->derived, d);
     }
     dh_vec_push(&l->out->files, variant);
@@ -74,7 +77,7 @@ static char *lay_out(const struct library_set *l, struct dh_err *err)
 {
     struct dh_str key = {0};
     for (size_t i = 0; i < l->derived.n; i++)
-        dh_str_addf(&key, "%s=%s=%s\n", l->derived.at[i].name, l->derived.at[i].path, l->derived.at[i].inode);
+        dh_str_addf(&key, "%s=%s=%s\n", l->derived.at[i].name, l->derived.at[i].path, l->derived.at[i].identity);
     struct dh_id id = dh_content_hash(key.at, key.n);
     char text[33];
     dh_id_text(&id, text);
@@ -84,7 +87,7 @@ static char *lay_out(const struct library_set *l, struct dh_err *err)
     bool ok = folder && dh_mkdir_parents(folder, 0700, err);
     for (size_t i = 0; ok && i < l->derived.n; i++) {
         const struct derived_library *d = &l->derived.at[i];
-        ok = link_to(d->path, folder, d->name, err) && (!*d->inode || link_to(d->path, folder, d->inode, err));
+        ok = link_to(d->path, folder, d->name, err) && (!*d->identity || link_to(d->path, folder, d->identity, err));
     }
     free(cache);
     if (ok)
@@ -106,7 +109,7 @@ bool dh_library_variants_derive(struct dh_library_variants *v, const char *progr
     for (size_t i = 0; i < l.derived.n; i++) {
         free(l.derived.at[i].name);
         free(l.derived.at[i].path);
-        free(l.derived.at[i].inode);
+        free(l.derived.at[i].identity);
     }
     dh_vec_release(&l.derived);
     dh_vec_push(&v->files, (char *)NULL);

@@ -1,6 +1,6 @@
 /* The control region: how the tool tells the engine inside a checked program what to search for, and reads what it
  * found. Layer: event. A file that both map shared; the tool makes it with dh_engine_control_init, sets `job`, and
- * names it to the program in DEADHEAT_ENGINE (a path, or the number of an inherited descriptor); with LD_BIND_NOW=1
+ * names it to the program in DEADHEAT_ENGINE (as host/private_files.h says); with LD_BIND_NOW=1
  * nothing has to be bound anew in every schedule. while the program
  * runs the tool only reads, except `stop`. Places are those of the variant's hooks (event/place_table.h): sites, or
  * ids above the number of sites. All offsets are from the region's beginning.
@@ -14,12 +14,14 @@
 #ifndef DH_EVENT_ENGINE_H
 #define DH_EVENT_ENGINE_H
 
+#include "event/file_identity.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define DH_ENGINE_MAGIC 0x31656e69676e6864u /* "dhngine1" */
-enum { DH_ENGINE_VERSION = 8 };
+enum { DH_ENGINE_VERSION = 9 };
 
 enum dh_engine_mode { DH_ENGINE_EXPLORE, DH_ENGINE_REPLAY };
 
@@ -189,9 +191,9 @@ enum { DH_PLACES_OF_EXECUTABLE = 1 << 25, DH_PLACES_OF_LIBRARY = 1 << 20 };
 
 /* An instrumented library. The tool says which file has which places, the engine adds those that it does not name. */
 struct dh_engine_library {
-    uint64_t device, inode; /* of the file that is loaded */
-    uint32_t first, count;  /* places */
-    uint32_t is_met;        /* the program loaded it */
+    struct dh_file_identity file; /* that is loaded */
+    uint32_t first, count;        /* places */
+    uint32_t is_met;              /* the program loaded it */
     uint32_t unused;
     char path[DH_ENGINE_PATH];
 };

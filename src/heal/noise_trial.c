@@ -27,7 +27,8 @@ static void become(const struct trial *t, bool healed, unsigned seed)
 {
     char *number = dh_format("%u", seed);
     struct dh_focus focus = {.noise = seed ? noise : NULL, .seed = seed ? number : NULL};
-    struct dh_launch l = {.command = "heal", .detect = "none", .focus = &focus, .argv = t->v->argv};
+    struct dh_launch l = {
+        .command = "heal", .detect = "none", .focus = &focus, .private_files = true, .argv = t->v->argv};
     struct dh_err ignored = {0};
     int nowhere = open("/dev/null", O_RDWR);
     setpgid(0, 0);

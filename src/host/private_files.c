@@ -2,11 +2,14 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "host/cache.h"
 #include "host/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,13 @@
 #include <unistd.h>
 
 typedef DH_VEC(char *) folder_vec;
+
+/* What stays as it is: where it was before anything was covered. */
+struct kept_place {
+    char *path;
+    int at;
+};
+typedef DH_VEC(struct kept_place) kept_vec;
 
 static bool is_below(const char *path, const char *folder)
 {
@@ -95,22 +105,48 @@ static bool write_line(const char *path, const char *text)
     return ok;
 }
 
+/* Files of others, or of another group, that the user may write: in a user namespace they cannot be copied. */
+static bool is_of_others(const char *path)
+{
+    struct stat s;
+    return lstat(path, &s) == 0 && !(s.st_mode & S_ISVTX) && (s.st_uid != geteuid() || s.st_gid != getegid()) &&
+           faccessat(AT_FDCWD, path, W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Looked at are the current folder, what lies in it, and what `argv` names. */
+static bool works_on_files_of_others(char *const *argv)
+{
+    enum { ENTRIES_LOOKED_AT = 1000 };
+    bool any = is_of_others(".");
+    DIR *d = opendir(".");
+    unsigned n = 0;
+    for (struct dirent *e; !any && d && (e = readdir(d)) && n < ENTRIES_LOOKED_AT; n++)
+        any = strcmp(e->d_name, "..") != 0 && is_of_others(e->d_name);
+    if (d)
+        closedir(d);
+    for (; !any && *argv; argv++)
+        any = is_of_others(*argv);
+    return any;
+}
+
 /* Who may not mount anything may in a user namespace of its own. */
-static bool enter_namespace(void)
+static enum dh_files enter_namespace(char *const *argv)
 {
     uid_t user = geteuid();
     gid_t group = getegid();
     char map[64];
+    enum dh_files files = DH_FILES_PRIVATE;
     if (unshare(CLONE_NEWNS) != 0) {
-        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-            return false;
+        if (works_on_files_of_others(argv) || unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+            return DH_FILES_REAL;
+        files = DH_FILES_PRIVATE_TO_USER;
         snprintf(map, sizeof map, "%u %u 1\n", user, user);
         bool mapped = write_line("/proc/self/uid_map", map) && write_line("/proc/self/setgroups", "deny");
         snprintf(map, sizeof map, "%u %u 1\n", group, group);
         if (!mapped || !write_line("/proc/self/gid_map", map))
-            return false;
+            return DH_FILES_REAL;
     }
-    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ? files : DH_FILES_REAL;
 }
 
 /* Where the memory for what is written is mounted meanwhile. */
@@ -140,27 +176,97 @@ static bool cover(const char *folder, const char *shop, size_t number)
     return ok;
 }
 
-static bool cover_all(const folder_vec *all, const char *here)
+/* ---- what is left out ---- */
+
+static void keep(kept_vec *all, const char *path)
 {
-    const char *shop = workshop(all);
-    bool ok = shop && enter_namespace() && mount("tmpfs", shop, "tmpfs", 0, "mode=0755") == 0;
-    bool mounted = ok;
-    for (size_t i = 0; ok && i < all->n; i++)
-        ok = has_mounts(all->at[i]) || cover(all->at[i], shop, i);
-    if (mounted)
-        umount2(shop, MNT_DETACH); /* the overlays keep it */
-    return ok && chdir(here) == 0;
+    struct kept_place k = {dh_path_real(path), open(path, O_PATH | O_CLOEXEC)};
+    if (k.path && k.at >= 0) {
+        dh_vec_push(all, k);
+        return;
+    }
+    free(k.path);
+    if (k.at >= 0)
+        close(k.at);
 }
 
-bool dh_private_files(char *const *argv)
+/* Variants for programs that it starts are made in the cache. */
+static void keep_all(kept_vec *all, const char *const *paths)
+{
+    struct dh_err ignored = {0};
+    char *cache = dh_cache_folder(&ignored);
+    if (cache)
+        keep(all, cache);
+    free(cache);
+    dh_err_release(&ignored);
+    for (; paths && *paths; paths++)
+        keep(all, *paths);
+}
+
+static bool bind_kept(const kept_vec *all)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < all->n; i++) {
+        char *from = dh_format("/proc/self/fd/%d", all->at[i].at);
+        ok = mount(from, all->at[i].path, NULL, MS_BIND, NULL) == 0;
+        free(from);
+    }
+    return ok;
+}
+
+static void release_kept(kept_vec *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        close(all->at[i].at);
+        free(all->at[i].path);
+    }
+    dh_vec_release(all);
+}
+
+/* ---- the whole ---- */
+
+/* False: nothing is covered. */
+static bool cover_all(const folder_vec *all, const kept_vec *kept, const char *here)
+{
+    const char *shop = workshop(all);
+    bool ok = shop && mount("tmpfs", shop, "tmpfs", 0, "mode=0755") == 0, mounted = ok;
+    size_t n = 0;
+    for (; ok && n < all->n; n++)
+        ok = has_mounts(all->at[n]) || cover(all->at[n], shop, n);
+    if (mounted)
+        umount2(shop, MNT_DETACH); /* the overlays keep it */
+    ok = ok && bind_kept(kept);
+    for (; !ok && n > 0; n--)
+        if (!has_mounts(all->at[n - 1]))
+            umount2(all->at[n - 1], MNT_DETACH);
+    return chdir(here) == 0 && ok;
+}
+
+enum dh_files dh_private_files(char *const *argv, const char *const *kept)
 {
     char here[PATH_MAX];
     if (!getcwd(here, sizeof here))
-        return false;
+        return DH_FILES_REAL;
     folder_vec all = folders_of(argv);
-    bool ok = cover_all(&all, here);
+    kept_vec places = {0};
+    enum dh_files files = enter_namespace(argv);
+    if (files != DH_FILES_REAL) {
+        keep_all(&places, kept);
+        files = cover_all(&all, &places, here) ? files : DH_FILES_REAL;
+    }
+    release_kept(&places);
     for (size_t i = 0; i < all.n; i++)
         free(all.at[i]);
     dh_vec_release(&all);
-    return ok;
+    return files;
+}
+
+char *dh_file_for_program(int file, pid_t tool, enum dh_files files)
+{
+    enum { OUT_OF_THE_WAY = 900 };
+    struct stat s;
+    int left_open = files == DH_FILES_PRIVATE_TO_USER ? fcntl(file, F_DUPFD, OUT_OF_THE_WAY) : -1;
+    return left_open >= 0 && fstat(left_open, &s) == 0
+               ? dh_format("%d:%ju:%ju", left_open, (uintmax_t)s.st_dev, (uintmax_t)s.st_ino)
+               : dh_format("/proc/%d/fd/%d", (int)tool, file);
 }

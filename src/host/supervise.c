@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -49,16 +50,33 @@ static pid_t wait_working(pid_t pid, const struct dh_background_work *meanwhile,
     }
 }
 
-bool dh_supervise(const char *path, char **argv, const struct dh_background_work *meanwhile, int *status,
-                  struct dh_err *err)
+enum { NOT_EXECUTED = 127 };
+
+/* 0 and errno on failure. */
+static pid_t start(const char *path, char **argv, const struct dh_preparation *before)
 {
-    pid_t pid;
-    /* Spawned before our handlers are set: the program inherits the signal dispositions of its user. */
-    int failed = posix_spawn(&pid, path, NULL, NULL, argv, environ);
-    if (failed) {
-        errno = failed;
-        return dh_err_errno(err, "cannot run %s", path);
+    pid_t pid = 0;
+    if (!before) {
+        errno = posix_spawn(&pid, path, NULL, NULL, argv, environ);
+        return errno ? 0 : pid;
     }
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        before->prepare(before->arg);
+        execv(path, argv);
+        _exit(NOT_EXECUTED);
+    }
+    return pid > 0 ? pid : 0;
+}
+
+bool dh_supervise(const char *path, char **argv, const struct dh_preparation *before,
+                  const struct dh_background_work *meanwhile, int *status, struct dh_err *err)
+{
+    /* Started before our handlers are set: the program inherits the signal dispositions of its user. */
+    pid_t pid = start(path, argv, before);
+    if (!pid)
+        return dh_err_errno(err, "cannot run %s", path);
     child = pid;
     forward_signals();
     while (wait_working(pid, meanwhile, status) < 0)

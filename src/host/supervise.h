@@ -12,10 +12,16 @@ struct dh_background_work {
     void *arg;
 };
 
-/* Starts the program and waits. Signals sent to us are forwarded; the terminal's reach it anyway. `meanwhile` may be
- * NULL. */
-bool dh_supervise(const char *path, char **argv, const struct dh_background_work *meanwhile, int *status,
-                  struct dh_err *err);
+/* Called in the new process before it executes the program. */
+struct dh_preparation {
+    void (*prepare)(void *arg);
+    void *arg;
+};
+
+/* Starts the program and waits. Signals sent to us are forwarded; the terminal's reach it anyway. `before` and
+ * `meanwhile` may be NULL. */
+bool dh_supervise(const char *path, char **argv, const struct dh_preparation *before,
+                  const struct dh_background_work *meanwhile, int *status, struct dh_err *err);
 /* Exits with the exit code of that wait status, or dies by the same signal. */
 _Noreturn void dh_exit_like_child(int status);
 

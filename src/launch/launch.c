@@ -10,6 +10,7 @@
 #include "finding/trained_pairs.h"
 #include "host/library_path.h"
 #include "host/notice.h"
+#include "host/private_files.h"
 #include "host/process.h"
 #include "host/resources.h"
 #include "host/supervise.h"
@@ -194,6 +195,8 @@ bool dh_launch_become(const struct dh_launch *l, struct dh_err *err)
     if (!path)
         return false;
     add_detection(l);
+    if (l->private_files)
+        dh_private_files(l->argv, NULL);
     execv(path, l->argv);
     dh_err_errno(err, "cannot run %s", path);
     free(path);
@@ -207,6 +210,7 @@ struct launched {
     char *folder, *threads_file;
     struct dh_logs logs;
     struct dh_online *online; /* NULL: events are not read */
+    int mark;                 /* file that its runtime marks when it begins; 0: none */
 };
 
 /* A store that cannot be used is an error before the program has run, not after. */
@@ -340,14 +344,34 @@ static int exit_code_of_findings(void)
     return at ? atoi(at + strlen("exitcode=")) : 66;
 }
 
+/* In the new process: what its runtime writes for us stays. */
+static void make_files_private(void *arg)
+{
+    const struct launched *s = arg;
+    const char *kept[4], **k = kept;
+    if (s->logs.folder)
+        *k++ = s->logs.folder;
+    if (s->folder)
+        *k++ = s->folder;
+    if (s->online)
+        *k++ = dh_online_folder(s->online);
+    *k = NULL;
+    enum dh_files files = dh_private_files(s->l->argv, kept);
+    char *mark = s->mark ? dh_file_for_program(s->mark, getppid(), files) : NULL;
+    if (mark)
+        dh_runtime_option_add("thread_count", mark);
+    free(mark);
+}
+
 static bool run_program(struct launched *s, const char *path, int *status, struct dh_err *err)
 {
     unsigned findings = 0;
+    struct dh_preparation privacy = {make_files_private, s}, *before = s->l->private_files ? &privacy : NULL;
     if (!s->online)
-        return dh_supervise(path, s->l->argv, NULL, status, err);
+        return dh_supervise(path, s->l->argv, before, NULL, status, err);
     struct dh_background_work reading = dh_online_work(s->online);
     struct dh_err late = {0};
-    bool ok = dh_supervise(path, s->l->argv, &reading, status, err);
+    bool ok = dh_supervise(path, s->l->argv, before, &reading, status, err);
     bool closed = dh_online_close(s->online, &findings, &late);
     s->online = NULL;
     if (ok && !closed) {
@@ -384,6 +408,7 @@ static bool run_asking(struct launched *s, const char *path, int *status, struct
 {
     int file = -1;
     struct dh_thread_count *count = s->l->started ? mark_start(&file) : NULL;
+    s->mark = count ? file : 0;
     bool ok = run_program(s, path, status, err);
     if (s->l->started)
         *s->l->started = !ok || !count || count->loaded || dh_status_code(*status) != NOT_STARTED;

@@ -26,6 +26,7 @@ struct dh_launch {
     const struct dh_focus *focus;            /* sites, sections and noise; NULL = none */
     bool starts_others; /* a program that is none of ours (make, a shell) is executed as it is: it starts those that are
                          */
+    bool private_files; /* what the program writes to files is gone after it, where the system allows that */
     bool *
         started; /* gets false when the program ended before its runtime began: a library is missing; NULL: not asked */
     const char *waits_for_threads_ms; /* at the end, for those that compute or sleep; NULL = not at all */

@@ -277,6 +277,11 @@ struct dh_background_work dh_online_work(struct dh_online *o)
     return (struct dh_background_work){work, o};
 }
 
+const char *dh_online_folder(const struct dh_online *o)
+{
+    return dh_live_folder(o->live);
+}
+
 bool dh_online_close(struct dh_online *o, unsigned *findings, struct dh_err *err)
 {
     dh_live_close(o->live);

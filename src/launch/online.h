@@ -24,6 +24,8 @@ struct dh_online;
 struct dh_online *dh_online_open(const struct dh_online_options *o, struct dh_err *err);
 /* For dh_supervise. */
 struct dh_background_work dh_online_work(struct dh_online *o);
+/* Where the program's runtime writes what is read here. */
+const char *dh_online_folder(const struct dh_online *o);
 /* The program has ended: what is left is reported. False with the first thing that went wrong; findings counts in
  * either case. */
 bool dh_online_close(struct dh_online *o, unsigned *findings, struct dh_err *err);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "host/private_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,8 +122,9 @@ static void perturb(unsigned how)
 
 static void set_up_environment(const struct dh_engine_process *c, const struct dh_subject_start *s, pid_t tool)
 {
-    char *path = dh_format("/proc/%d/fd/%d", (int)tool, c->file);
-    setenv("DEADHEAT_ENGINE", path, 1);
+    bool is_private = !s->through && !(c->region->job.flags & DH_ENGINE_FOR_REAL);
+    enum dh_files files = is_private ? dh_private_files(s->argv, NULL) : DH_FILES_REAL;
+    setenv("DEADHEAT_ENGINE", dh_file_for_program(c->file, tool, files), 1);
     for (char **e = s->environment; e && *e; e++)
         putenv(*e);
     if (s->perturbed)

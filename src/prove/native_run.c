@@ -69,7 +69,6 @@ static void forget_variant(void)
 static _Noreturn void be_program(const struct dh_subject *s, struct native *n, bool random, pid_t tool)
 {
     int input = open(s->start.input ? s->start.input : "/dev/null", O_RDONLY | O_CLOEXEC);
-    char *options = dh_format("detect=none:print=0:thread_count='/proc/%d/fd/%d'", (int)tool, n->counting);
     n->count->process = (uint32_t)getpid();
     if (!random)
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
@@ -79,10 +78,10 @@ static _Noreturn void be_program(const struct dh_subject *s, struct native *n, b
     dup2(n->output, 1);
     dup2(n->errors, 2);
     forget_variant();
-    setenv("DEADHEAT_OPTIONS", options, 1);
+    char *count = dh_file_for_program(n->counting, tool, dh_private_files(s->start.argv, NULL));
+    setenv("DEADHEAT_OPTIONS", dh_format("detect=none:print=0:thread_count='%s'", count), 1);
     for (char **e = s->start.environment; e && *e; e++)
         putenv(*e);
-    dh_private_files(s->start.argv);
     execv(s->program, s->start.argv);
     _exit(127);
 }

@@ -37,8 +37,7 @@ static bool add_library(struct dh_subject *s, const char *path, struct dh_err *e
         return false;
     if (stat(path, &file) != 0)
         return dh_err_errno(err, "cannot read %s", path);
-    l->device = file.st_dev;
-    l->inode = file.st_ino;
+    l->file = dh_file_identity_of(&file);
     l->first = dh_place_names_count(s->places);
     l->count = dh_place_names_add_library(s->places, path);
     strcpy(l->path, path);

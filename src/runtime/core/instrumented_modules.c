@@ -21,7 +21,7 @@ enum {
 struct library {
     _Atomic uintptr_t start; /* 0 = not filled in yet */
     uintptr_t end;
-    uint64_t device, inode;
+    struct dh_file_identity file;
 };
 
 static struct library libraries[LIBRARIES];
@@ -78,10 +78,8 @@ bool dh_module_file_at(uintptr_t address, struct dh_module_file *out)
                                    .start = (uintptr_t)o.dlfo_map_start,
                                    .end = (uintptr_t)o.dlfo_map_end,
                                    .bias = o.dlfo_link_map->l_addr};
-    if (dh_syscall3(SYS_stat, (long)out->path, (long)&s, 0) == 0) {
-        out->device = s.st_dev;
-        out->inode = s.st_ino;
-    }
+    if (dh_syscall3(SYS_stat, (long)out->path, (long)&s, 0) == 0)
+        out->file = dh_file_identity_of(&s);
     return true;
 }
 
@@ -89,14 +87,13 @@ bool dh_module_file_at(uintptr_t address, struct dh_module_file *out)
 static uint32_t join(uintptr_t code_start, uintptr_t code_end, const struct dh_module_file *file)
 {
     const struct library *known = library_of(code_start);
-    if (known && known->start == code_start && known->device == file->device && known->inode == file->inode)
+    if (known && known->start == code_start && dh_file_identity_equal(known->file, file->file))
         return OF_EXECUTABLE + (uint32_t)(known - libraries) * OF_LIBRARY; /* loaded again at the same place */
     uint32_t n = atomic_fetch_add_explicit(&n_libraries, 1, memory_order_acq_rel);
     if (n >= LIBRARIES)
         return DH_PLACE_NONE;
     libraries[n].end = code_end;
-    libraries[n].device = file->device;
-    libraries[n].inode = file->inode;
+    libraries[n].file = file->file;
     atomic_store_explicit(&libraries[n].start, code_start, memory_order_release);
     return OF_EXECUTABLE + n * OF_LIBRARY;
 }

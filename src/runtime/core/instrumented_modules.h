@@ -3,6 +3,8 @@
 #ifndef DH_RUNTIME_CORE_INSTRUMENTED_MODULES_H
 #define DH_RUNTIME_CORE_INSTRUMENTED_MODULES_H
 
+#include "event/file_identity.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,7 +15,7 @@ bool dh_module_is_instrumented(uintptr_t code);
 /* The file that is mapped at an address, and where. `path` is the dynamic linker's. */
 struct dh_module_file {
     const char *path;
-    uint64_t device, inode;
+    struct dh_file_identity file;
     uintptr_t start, end, bias;
 };
 bool dh_module_file_at(uintptr_t address, struct dh_module_file *out);

@@ -5,24 +5,16 @@
 #include "runtime/core/parts.h"
 #include "runtime/core/start.h"
 #include "runtime/core/thread_count.h"
-#include "runtime/platform/raw_syscall.h"
-
-#include <fcntl.h>
-#include <sys/mman.h>
+#include "runtime/platform/tool_file.h"
 
 static struct dh_thread_count *count; /* NULL: not asked for */
 
 void dh_thread_count_start(void)
 {
-    long fd = dh_options.thread_count ? dh_sys_open(dh_options.thread_count, O_RDWR | O_CLOEXEC, 0) : -1;
-    if (fd < 0)
-        return;
-    long at = dh_syscall6(SYS_mmap, 0, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    dh_sys_close((int)fd);
-    if ((unsigned long)at > -4096ul)
-        return;
-    count = (struct dh_thread_count *)at;
-    count->loaded = 1;
+    size_t mapped;
+    count = dh_options.thread_count ? dh_tool_file_map(dh_options.thread_count, sizeof *count, &mapped) : NULL;
+    if (count)
+        count->loaded = 1;
 }
 
 void dh_thread_count_add(void)

@@ -12,7 +12,7 @@ static struct dh_engine_image images[DH_ENGINE_LIBRARIES];
 
 static bool is_file(const struct dh_engine_library *l, const struct dh_module_file *file)
 {
-    return file->inode ? l->device == file->device && l->inode == file->inode : dh_text_equal(l->path, file->path);
+    return file->file.inode ? dh_file_identity_equal(l->file, file->file) : dh_text_equal(l->path, file->path);
 }
 
 /* The tool made its variants before: what it does not name runs as it was linked, and its accesses are not seen. */
@@ -24,8 +24,7 @@ static struct dh_engine_library *add_unknown(const struct dh_module_file *file, 
     if (c->n_libraries == DH_ENGINE_LIBRARIES)
         return NULL;
     struct dh_engine_library *l = &c->libraries[c->n_libraries++];
-    *l = (struct dh_engine_library){
-        .device = file->device, .inode = file->inode, .first = first, .count = DH_PLACES_OF_LIBRARY};
+    *l = (struct dh_engine_library){.file = file->file, .first = first, .count = DH_PLACES_OF_LIBRARY};
     dh_text_copy(l->path, sizeof l->path, file->path);
     return l;
 }

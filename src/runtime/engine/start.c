@@ -34,6 +34,7 @@
 #include "runtime/interpose/real.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
+#include "runtime/platform/tool_file.h"
 #include "runtime/race/internal.h"
 #include "runtime/stale/racy_elements.h"
 
@@ -47,32 +48,17 @@
 #ifndef HWCAP2_FSGSBASE
 #define HWCAP2_FSGSBASE (1 << 1)
 #endif
-enum { DEPTH_MAX = 1000000, HEAP_AHEAD = 1 << 20, OUR_DESCRIPTOR = 900 };
+enum { DEPTH_MAX = 1000000, HEAP_AHEAD = 1 << 20 };
 
 bool dh_engine_on;
 
 /* ---- when the process starts ---- */
 
-/* A path, or the number of a descriptor that the tool left open. */
-static long open_control(const char *where)
-{
-    long fd = 0;
-    const char *at = where;
-    for (; *at >= '0' && *at <= '9'; at++)
-        fd = fd * 10 + (*at - '0');
-    return *at || at == where ? dh_sys_open(where, O_RDWR | O_CLOEXEC, 0) : fd;
-}
-
 static struct dh_engine_control *map_control(const char *where)
 {
-    long fd = open_control(where), size = fd < 0 ? -1 : dh_syscall3(SYS_lseek, fd, 0, 2);
-    long at = size < (long)sizeof(struct dh_engine_control)
-                  ? -1
-                  : dh_syscall6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (fd >= 0)
-        dh_sys_close((int)fd);
-    struct dh_engine_control *c = at == -1 || (unsigned long)at > -4096ul ? NULL : (struct dh_engine_control *)at;
-    return c && dh_engine_control_valid(c, (uint64_t)size) ? c : NULL;
+    size_t size = 0;
+    struct dh_engine_control *c = dh_tool_file_map(where, 0, &size);
+    return c && size >= sizeof *c && dh_engine_control_valid(c, size) ? c : NULL;
 }
 
 static void at_exit(int status, void *unused)

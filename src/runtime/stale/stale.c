@@ -5,14 +5,11 @@
 #include "runtime/core/start.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
-#include "runtime/platform/raw_syscall.h"
+#include "runtime/platform/tool_file.h"
 #include "runtime/race/sync_table.h"
 #include "runtime/stale/racy_elements.h"
 
-#include <fcntl.h>
 #include <stddef.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 bool dh_stale_on;
 struct dh_stale_control *dh_stale_control;
@@ -21,23 +18,14 @@ uint32_t __dh_stale_over = 1;
 /* NULL: failed, with the reason in *why. */
 static struct dh_stale_control *map(const char *path, const char **why)
 {
-    struct stat st;
-    long fd = dh_sys_open(path, O_RDWR | O_CLOEXEC, 0);
+    size_t mapped = 0;
+    struct dh_stale_control *c = dh_tool_file_map(path, 0, &mapped);
     *why = "its region cannot be opened";
-    if (fd < 0)
+    if (!c)
         return NULL;
-    long at = dh_syscall3(SYS_fstat, fd, (long)&st, 0) ? -1
-              : (size_t)st.st_size < sizeof(struct dh_stale_control)
-                  ? -1
-                  : dh_syscall6(SYS_mmap, 0, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    dh_sys_close((int)fd);
-    *why = "its region cannot be mapped";
-    if ((unsigned long)at > -4096UL)
-        return NULL;
-    struct dh_stale_control *c = (struct dh_stale_control *)at;
-    size_t room = ((size_t)st.st_size - sizeof *c) / sizeof *c->log;
     *why = "its region is of another version of the tool";
-    return c->magic == DH_STALE_MAGIC && c->version == DH_STALE_VERSION && c->log_room <= room ? c : NULL;
+    bool fits = mapped >= sizeof *c && c->magic == DH_STALE_MAGIC && c->version == DH_STALE_VERSION;
+    return fits && c->log_room <= (mapped - sizeof *c) / sizeof *c->log ? c : NULL;
 }
 
 /* Without chosen places there is nothing to serve, and happens-before is not needed. */

@@ -1,6 +1,7 @@
 /* The process's own ends and means: handlers at exit run after they were registered, by whichever thread; libraries
  * that are unloaded leave nothing behind. fork is seen through libc's own handlers (start.c), which _Fork does not
  * call; vfork and exec are left alone, and what longjmp leaves is found by the shadow stack. */
+#include "event/file_identity.h"
 #include "runtime/core/start.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/platform/alloc.h"
@@ -122,7 +123,7 @@ static bool names_folder(const char *path)
     return path && *path;
 }
 
-/* The tool laid the variants of libraries out by device and inode; what is opened by a name without a folder is found
+/* The tool laid the variants of libraries out by identity; what is opened by a name without a folder is found
  * through LD_LIBRARY_PATH. */
 static const char *variant_of(const char *path)
 {
@@ -130,8 +131,8 @@ static const char *variant_of(const char *path)
     char link[DH_PRINT_BUFFER];
     if (!dh_process.libraries || !names_folder(path) || dh_syscall3(SYS_stat, (long)path, (long)&s, 0) != 0)
         return path;
-    dh_print_text(link, sizeof link, "%s/%lx-%lx", dh_process.libraries, (unsigned long)s.st_dev,
-                  (unsigned long)s.st_ino);
+    struct dh_file_identity id = dh_file_identity_of(&s);
+    dh_print_text(link, sizeof link, "%s/" DH_FILE_IDENTITY_FORMAT, dh_process.libraries, id.inode, id.stamp);
     if (dh_syscall3(SYS_stat, (long)link, (long)&s, 0) != 0)
         return path;
     const char *variant = dh_alloc_text(link);
