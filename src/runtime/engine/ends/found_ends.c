@@ -151,6 +151,22 @@ static uint64_t signature_of(enum dh_engine_end kind, const struct dh_engine_par
     return (signature ^ o.output ^ o.errors << 1 ^ (uint64_t)o.status << 32) | 1;
 }
 
+/* A replay has room for some ends with all their steps, and passes more than these on its way. What its schedule leads
+ * to comes last: it gets the room of the others. */
+static void make_room(uint64_t size)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_engine_control *c = e->control;
+    bool is_on_the_way = e->control->job.mode == DH_ENGINE_REPLAY && !(e->flags & DH_ENGINE_LOOSE) &&
+                         dh_engine_entries(e) <= c->job.prefix_length;
+    if (!is_on_the_way || size <= c->found_size - c->found_used)
+        return;
+    for (uint32_t i = 0; i < SIGNATURES; i++)
+        kept->signatures[i] = 0;
+    kept->n = 0;
+    __atomic_store_n(&c->found_used, 0, __ATOMIC_RELEASE);
+}
+
 void dh_found_ends_record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine_control *c = dh_engine->control;
@@ -161,6 +177,7 @@ void dh_found_ends_record(enum dh_engine_end kind, const struct dh_engine_party 
     uint64_t entry = sizeof *dh_engine->trace + (dh_engine->values ? sizeof *dh_engine->values : 0);
     uint64_t size = sizeof(struct dh_engine_found) + dh_engine_entries(dh_engine) * entry;
     size = (size + 7) & ~(uint64_t)7;
+    make_room(size);
     if (size > c->found_size - c->found_used || size > UINT32_MAX) {
         c->progress.lost++;
         return;
