@@ -15,6 +15,9 @@ static inline bool dh_is_nowhere(uint32_t place, uint8_t kind, const struct dh_s
         return false;
     if (kind == DH_STEP_FREE)
         return group != DH_GROUP_FREE && first->op != DH_OP_REALLOC;
+    bool is_access = kind >= DH_STEP_READ && kind <= DH_STEP_COPY;
+    if (group == DH_GROUP_ACCESS && !is_access)
+        return kind != DH_STEP_NONE;
     if ((kind == DH_STEP_READ && (first->op == DH_OP_WRITE || first->op == DH_OP_SET)) ||
         (kind == DH_STEP_WRITE && (first->op == DH_OP_READ || first->op == DH_OP_ATOMIC_LOAD)))
         return true;
@@ -22,7 +25,7 @@ static inline bool dh_is_nowhere(uint32_t place, uint8_t kind, const struct dh_s
         return group != DH_GROUP_ACCESS && group != DH_GROUP_ATOMIC && group != DH_GROUP_MEMORY &&
                first->op != DH_OP_REALLOC;
     if (kind == DH_STEP_FUTEX_WAIT || kind == DH_STEP_FUTEX_WAKE)
-        return group == DH_GROUP_ACCESS || group == DH_GROUP_ATOMIC || group == DH_GROUP_MEMORY;
+        return group == DH_GROUP_ATOMIC || group == DH_GROUP_MEMORY;
     return false;
 }
 

@@ -113,10 +113,7 @@ static void add_operation(struct dh_str *out, uint8_t kind, uint64_t object, con
 /* The engine uses place 0 for calls of code that is not instrumented, too. */
 static bool is_nowhere(uint32_t place, uint8_t kind, const struct dh_site *site)
 {
-    if (kind == DH_STEP_BEGIN || kind == DH_STEP_END)
-        return true;
-    bool accesses = site && dh_op_info(site->op)->group == DH_GROUP_ACCESS;
-    return (place == 0 && accesses && kind != DH_STEP_NONE && !is_access(kind)) || dh_is_nowhere(place, kind, site);
+    return kind == DH_STEP_BEGIN || kind == DH_STEP_END || dh_is_nowhere(place, kind, site);
 }
 
 static const struct dh_site *site_of(const struct show *w, uint32_t place, uint8_t kind, const struct dh_site_table **t)

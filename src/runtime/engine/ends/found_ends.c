@@ -63,13 +63,23 @@ static struct dh_engine_party party_of(uint32_t index)
                                     .flags = s->flags};
 }
 
-/* A thread that failed before it came to any place, in the function that it began with: its caller is ours. */
-static void name_routine(struct dh_engine_found *f)
+/* A thread that came to no place of its own before it failed, or that waits in code which is not instrumented, in the
+ * function that it began with: its caller is ours. */
+static void name_routine(struct dh_engine_found *f, uint32_t party)
 {
-    const struct dh_task *t = f->n_parties == 1 ? &dh_engine->tasks[f->parties[0].thread] : NULL;
-    uintptr_t routine = t && t->index ? (uintptr_t)t->routine.posix : 0;
-    if (routine && !f->parties[0].place && !f->callers[0][1])
-        f->callers[0][0] = routine + 1; /* as a return address */
+    const struct dh_task *t = &dh_engine->tasks[f->parties[party].thread];
+    uintptr_t routine = t->index ? (uintptr_t)t->routine.posix : 0;
+    if (routine && !f->parties[party].place && !f->callers[party][1])
+        f->callers[party][0] = routine + 1; /* as a return address */
+}
+
+static void name_routines(struct dh_engine_found *f)
+{
+    bool failed = f->kind == DH_ENGINE_ASSERTION || f->kind == DH_ENGINE_CRASH || f->kind == DH_ENGINE_FREED;
+    bool stuck = f->kind == DH_ENGINE_DEADLOCK || f->kind == DH_ENGINE_LOST_WAKE || f->kind == DH_ENGINE_HANG;
+    for (uint32_t i = 0; i < f->n_parties && i < DH_ENGINE_PARTIES; i++)
+        if ((failed && f->n_parties == 1) || (stuck && f->parties[i].kind == DH_STEP_IO))
+            name_routine(f, i);
 }
 
 static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
@@ -97,8 +107,7 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     for (uint32_t i = 0; kind != DH_ENGINE_UNORDERED && i < n && i < DH_ENGINE_PARTIES; i++)
         dh_call_stack_copy(parties[i].thread, f->callers[i]); /* of an unordered pair, one thread has gone on */
     dh_access_contexts_fill(f);
-    if (kind == DH_ENGINE_ASSERTION || kind == DH_ENGINE_CRASH || kind == DH_ENGINE_FREED)
-        name_routine(f);
+    name_routines(f);
     if (e->undisturbed)
         e->trace[0] = dh_undisturbed_entry(e);
     dh_bytes_copy(f->decisions, e->trace, f->n_decisions * sizeof *e->trace);
