@@ -22,6 +22,7 @@
 #define LAST_GRACE (700 * MS) /* when all is over: what a stage has is stored */
 /* How often in a row a stage may be tried without news. */
 enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2, MOST_FAILURES = 4 };
+enum { JUDGED_RUNS = 12 };        /* fewer of all heuristics together come to no verdict */
 enum { BARREN_SCHEDULES = 2000 }; /* fewer say nothing: a slow program is explored for as long as there is time */
 
 /* ---- what there is ---- */
@@ -224,6 +225,7 @@ struct chain {
     uint64_t proving_ns, classifying_ns, statics_ns; /* spent */
     unsigned barren_runs, barren_explorations, explorations, judged, weakened;
     unsigned reported; /* bits of stages that were */
+    bool is_slow_to_judge;
     bool is_scanned;
     unsigned goals_left;  /* after the last search for them */
     unsigned failures;    /* stages in a row that failed by themselves */
@@ -557,6 +559,9 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
     uint64_t time = least(least(allowed, wanted * quantum * 2 + 500 * MS), share);
     if ((!wanted && !k->sum.failures) || time < 100 * MS || !goes_on(k))
         return false;
+    k->is_slow_to_judge = time < JUDGED_RUNS * c->state->hosting.engine_ns;
+    if (k->is_slow_to_judge)
+        return false;
     struct dh_check_classify arg = {.c = c, .budget_ns = time, .thorough = thorough};
     struct dh_stage stage = {.name = "classify",
                              .work = dh_check_classify,
@@ -568,6 +573,19 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
     go(k, CLASSIFY, &stage, &end);
     k->classifying_ns += end.took_ns;
     return true;
+}
+
+/* Verdicts that are missing are accounted for. */
+static void say_unjudged(struct chain *k)
+{
+    const struct dh_check *c = k->c;
+    char words[DH_STAGE_WORDS];
+    if (!k->is_slow_to_judge || k->reported & 1u << CLASSIFY || dh_stage_interrupted())
+        return;
+    k->reported |= 1u << CLASSIFY;
+    snprintf(words, sizeof words, "no verdicts: %d runs are too many for the time, one takes %.1f s in the engine",
+             JUDGED_RUNS, (double)c->state->hosting.engine_ns / 1e9);
+    c->host->ended(names[CLASSIFY], 0, words);
 }
 
 /* However little time is left: that a proven failure is destructive needs no run. */
@@ -616,9 +634,9 @@ static void climb(struct chain *k)
         any |= scan(k);
         any |= run_with_noise(k);
         any |= prove_news(k, quantum, round);
-        any |= classify(k, quantum, false);
         any |= explore(k, quantum);
-        any |= prove_news(k, quantum, round);
+        any |= prove_news(k, quantum, round); /* before verdicts on what was known before */
+        any |= classify(k, quantum, false);
         any |= prove_static(k, quantum);
         any |= judge_ends(k, quantum);
         any |= weaken(k, quantum);
@@ -672,6 +690,7 @@ enum dh_stage_result dh_check_chain(struct dh_check *c)
         heal(&k);
         climb_on(&k);
         conclude(&k);
+        say_unjudged(&k);
         say_why_over(&k);
     }
     dh_stage_end_beside(k.beside, c->state);
