@@ -74,6 +74,7 @@ struct dh_task {
     uint32_t last_place;         /* of its latest hook */
     uint32_t decision;           /* index in the trace of its latest step */
     uint32_t timed_out;          /* decision at which time last woke it; 0: never (stall.h) */
+    uint32_t rounds;             /* times that it did so in a row */
     union {
         void *(*posix)(void *);
         int (*c11)(void *);

@@ -118,8 +118,7 @@ uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives)
     return is_far ? alternatives & ~end_of_time(s) : alternatives;
 }
 
-/* Does only time make it go on? */
-static bool waits_for_time(const struct dh_engine *e, uint32_t i)
+bool dh_virtual_time_is_awaited(const struct dh_engine *e, uint32_t i)
 {
     const struct dh_actor *a = &e->actors[i];
     if (a->ended || !a->alternatives || !dh_virtual_time_ends(&a->step) ||
@@ -131,7 +130,7 @@ static bool waits_for_time(const struct dh_engine *e, uint32_t i)
 static bool is_ready(const struct dh_engine *e, uint32_t i)
 {
     const struct dh_actor *a = &e->actors[i];
-    return !a->ended && a->enabled && !a->yields && !waits_for_time(e, i);
+    return !a->ended && a->enabled && !a->yields && !dh_virtual_time_is_awaited(e, i);
 }
 
 static bool is_anybody_ready(const struct dh_engine *e)
@@ -147,7 +146,7 @@ static uint32_t first_to_wake(const struct dh_engine *e)
 {
     uint32_t first = UINT32_MAX;
     for (uint32_t i = 0; i < e->n_tasks; i++)
-        if (waits_for_time(e, i) &&
+        if (dh_virtual_time_is_awaited(e, i) &&
             (first == UINT32_MAX || dh_virtual_time_wakes(&e->tasks[i]) < dh_virtual_time_wakes(&e->tasks[first])))
             first = i;
     return first;
@@ -163,7 +162,7 @@ void dh_virtual_time_keep_order(struct dh_engine *e)
     bool goes_on = is_awake || !is_anybody_ready(e);
     for (uint32_t i = 0; i < e->n_tasks; i++)
         if (i != first || !goes_on)
-            if (waits_for_time(e, i) || is_awake)
+            if (dh_virtual_time_is_awaited(e, i) || is_awake)
                 e->actors[i].enabled = e->actors[i].alternatives = 0;
 }
 

@@ -26,6 +26,8 @@ uint64_t dh_virtual_time_wakes(const struct dh_task *t);
 bool dh_virtual_time_ends(const struct dh_step *s);
 /* Is this alternative of the task's step the end of its time? */
 bool dh_virtual_time_is_end(const struct dh_task *t, uint32_t alternative);
+/* Does only time make the task go on? */
+bool dh_virtual_time_is_awaited(const struct dh_engine *e, uint32_t task);
 /* Of these alternatives of the task those that virtual time allows now. */
 uint32_t dh_virtual_time_allows(const struct dh_task *t, uint32_t alternatives);
 /* Where time passes as it would natively: tasks wait for their time while others can go on, and the first to be awake
