@@ -22,7 +22,7 @@ struct search {
     struct dh_subject subject;
     struct dh_suppressions suppressions;
     char *folder;
-    uint64_t schedules;
+    uint64_t schedules, before; /* before: of all stages, when the campaign began */
     unsigned proven, observed, at, n;
 };
 
@@ -38,6 +38,9 @@ static void progress(void *arg, const struct dh_campaign_state *state)
 {
     struct search *s = arg;
     char at[64] = "";
+    uint64_t all = s->before + state->schedules;
+    if (all > s->state->schedules) /* a stage that is killed made them, too */
+        s->state->schedules = all;
     if (s->n)
         snprintf(at, sizeof at, "finding %u of %u, ", s->at, s->n);
     dh_stage_now(s->state, "%s%llu schedules, %s, %u proven", at, (unsigned long long)(s->schedules + state->schedules),
@@ -92,10 +95,11 @@ static enum dh_goal_status campaign(struct search *s, struct dh_goal *goals, siz
     struct dh_campaign_host host = {progress, proven, observed, interrupted, s};
     struct dh_campaign_result r;
     struct dh_err err = {0};
+    s->before = s->state->schedules;
     bool ok = dh_children_campaign(&s->subject, &o, goals, n, &host, &r, &err);
     enum dh_goal_status status = r.verdict;
     s->schedules += r.schedules;
-    s->state->schedules += r.schedules;
+    s->state->schedules = s->before + r.schedules;
     if (!ok && err.text)
         dh_notice_err(&err);
     dh_check_keep_child(&s->subject, s->state);
