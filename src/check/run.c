@@ -100,7 +100,7 @@ static void fail_unstarted(const struct dh_check_run *r, struct dh_stage_state *
 
 static void launch(const struct dh_check_run *r, struct dh_focus *focus, const char *detect, struct dh_stage_state *t)
 {
-    bool started = true;
+    bool started = true, made_threads = false;
     struct dh_launch l = {.command = "check",
                           .plan = focus->plan,
                           .detect = detect,
@@ -111,6 +111,7 @@ static void launch(const struct dh_check_run *r, struct dh_focus *focus, const c
                           .private_files = r->c->is_searchable,
                           .waits_for_threads_ms = "1000",
                           .started = r->c->is_searchable ? &started : NULL,
+                          .made_threads = &made_threads,
                           .argv = r->c->argv};
     struct dh_import stored = {0};
     struct dh_err err = {0};
@@ -118,6 +119,7 @@ static void launch(const struct dh_check_run *r, struct dh_focus *focus, const c
         dh_stage_fail(t, &err);
     else if (!started)
         fail_unstarted(r, t);
+    t->made_threads |= made_threads;
     dh_import_release(&stored);
 }
 

@@ -265,6 +265,20 @@ static uint64_t patience_of(const struct dh_check *c)
     return part < PATIENCE_LEAST ? PATIENCE_LEAST : part < most ? part : most;
 }
 
+/* It was seen to make threads: what it did to files, or something else that outlives it, stands in its way now. */
+static void say_changed(struct dh_hosting_check *h)
+{
+    char *why = dh_strdup(h->why);
+    h->verdict = DH_HOSTING_WRONG;
+    snprintf(
+        h->why, sizeof h->why,
+        "it created threads when it was run, and none when it was run again: %s. What a run leaves behind, such as "
+        "a file that it makes, may stand in the way of the next: begin without that, and let it write to standard "
+        "output or to a new name each time",
+        why);
+    free(why);
+}
+
 /* Once for all stages: what comes of searching a program that is another one in the engine is nothing. */
 static void compare_with_native(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t)
 {
@@ -272,6 +286,9 @@ static void compare_with_native(const struct dh_check *c, struct dh_subject *s, 
     dh_stage_now(t, DH_CHECK_COMPARING);
     if (!dh_hosting_check(s, patience_of(c), &t->hosting, &err))
         dh_notice_err(&err);
+    bool made_threads = t->made_threads || c->is_part; /* only what did is a part */
+    if (t->hosting.verdict == DH_HOSTING_NO_THREADS && !s->children.at.n && made_threads)
+        say_changed(&t->hosting);
     if (t->hosting.verdict == DH_HOSTING_NO_THREADS && !s->children.at.n)
         snprintf(t->cannot, sizeof t->cannot, "it creates no threads");
     else if (t->hosting.verdict == DH_HOSTING_WRONG)

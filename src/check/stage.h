@@ -41,6 +41,7 @@ struct dh_stage_state {
     char cannot[DH_STAGE_WORDS]; /* why no such stage can ever succeed, or "" */
     struct dh_hosting_check hosting;
     int status;         /* of the program, as of waitpid */
+    bool made_threads;  /* in one of its runs */
     bool exhausted;     /* everything was tried */
     bool explored;      /* the same, as far as visible steps go */
     uint64_t schedules; /* that were searched, of all stages */

@@ -129,11 +129,21 @@ static bool is_seen(const struct dh_found *found)
     return false;
 }
 
+/* Its time was over before it had started everything. */
+static bool is_cut(const struct dh_check *c)
+{
+    return c->status_is_ours && !c->interrupted;
+}
+
 static void say_rest(const struct script *s)
 {
     size_t quiet = s->records.at.n - s->parts.n;
     if (quiet)
         printf("%zu more program%s built with 'deadheat cc' made no thread\n", quiet, quiet == 1 ? "" : "s");
+    if (is_cut(s->c))
+        printf("%s was ended after %.1f of %.0f s: what it had not started by then was not looked at; a longer "
+               "--budget goes further\n",
+               s->argv0, (double)s->c->run_ns / 1e9, (double)s->c->budget_ns / 1e9);
 }
 
 static void print_document(const struct dh_report_format *format, const struct dh_found *found)
@@ -161,7 +171,7 @@ static int report(struct script *s, const struct dh_report_format *format, bool 
         print_document(format, &found);
     bool seen = is_seen(&found), died = WIFSIGNALED(s->c->status) && !s->c->status_is_ours;
     dh_found_release(&found);
-    return seen || died ? DH_EXIT_FINDINGS : s->code;
+    return seen || died ? DH_EXIT_FINDINGS : is_cut(s->c) && s->code == DH_EXIT_OK ? DH_EXIT_FAILURE : s->code;
 }
 
 /* ---- all of it ---- */
@@ -171,12 +181,15 @@ static void say_nothing(const char *stage, uint64_t took_ns, const char *said)
     (void)stage, (void)took_ns, (void)said;
 }
 
-/* Its output stands for itself: the stages that are told are those of its parts. */
+/* Its output stands for itself: the stages that are told are those of its parts. Programs run as they were built, since
+ * a variant with every detector would be made for each that the script starts, most of which make no thread; parts get
+ * theirs. */
 static enum dh_stage_result run_script(struct dh_check *c)
 {
     struct dh_check_host host = *c->host;
     host.ended = say_nothing;
     c->host = &host;
+    c->in_haste = !c->only_run;
     dh_runtime_option_add("exitcode", "0"); /* that of a finding would change the script's way */
     return dh_check_chain(c);
 }
@@ -185,6 +198,8 @@ static int check_subjects(struct script *s, const struct dh_report_format *forma
 {
     struct dh_err err = {0};
     struct dh_found seen;
+    if (!s->records.at.n && is_cut(s->c))
+        say_rest(s);
     if (!s->records.at.n)
         return dh_no_subjects("check", s->argv0);
     if (!find_all(s->c, &seen, &err))

@@ -207,7 +207,8 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
 
 static int print_no_threads(const struct proving *p)
 {
-    dh_notice("prove: %s ended without having created a thread: there is nothing to interleave", p->subject.called);
+    dh_notice("prove: %s: %s: there is nothing to interleave", p->subject.called,
+              p->hosting.why[0] ? p->hosting.why : "it ended without having created a thread");
     return DH_EXIT_USAGE;
 }
 

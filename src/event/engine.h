@@ -94,6 +94,7 @@ enum dh_engine_flag {
     DH_ENGINE_ONLY_VISIBLE = 1 << 23, /* plain accesses at places that are not visible are not even counted: nobody asks
                                          for their order, and their hooks are removed (runtime/engine/hook_removal.h) */
     DH_ENGINE_SPARE_BUSY = 1 << 24,   /* with it: visible places to which the recorded run comes very often are not */
+    DH_ENGINE_WATCHDOGS = 1 << 25, /* handlers of timers end the process: those expire when nothing else can happen */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */
@@ -419,6 +420,7 @@ struct dh_engine_progress {
     uint32_t hides;         /* ONLY_VISIBLE holds: replays need it, too */
     uint32_t hides_waiting; /* the search ended early: a thread may wait for what is hidden */
     uint64_t hooks_removed; /* calls of them */
+    uint32_t watchdogs;     /* WATCHDOGS holds from here on: replays need it, too */
     uint32_t n_spared;      /* busy places that are not visible any more: */
     uint32_t spared[DH_ENGINE_SPARED];
 };

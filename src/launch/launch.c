@@ -412,6 +412,8 @@ static bool run_asking(struct launched *s, const char *path, int *status, struct
     bool ok = run_program(s, path, status, err);
     if (s->l->started)
         *s->l->started = !ok || !count || count->loaded || dh_status_code(*status) != NOT_STARTED;
+    if (s->l->made_threads)
+        *s->l->made_threads = count && (count->threads || count->others);
     if (count)
         munmap(count, sizeof *count);
     if (file >= 0)

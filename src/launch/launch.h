@@ -29,6 +29,7 @@ struct dh_launch {
     bool private_files; /* what the program writes to files is gone after it, where the system allows that */
     bool *
         started; /* gets false when the program ended before its runtime began: a library is missing; NULL: not asked */
+    bool *made_threads;               /* with `started`: the program or its children created one; NULL: not asked */
     const char *waits_for_threads_ms; /* at the end, for those that compute or sleep; NULL = not at all */
     char **argv;
 };

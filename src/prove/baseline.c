@@ -337,7 +337,10 @@ static bool judge_without_threads(const struct dh_subject *s, const struct engin
                     n->others);
         return conclude(out, DH_HOSTING_WRONG, &why);
     }
-    dh_str_add(&why, "it ended without having created a thread");
+    char *status = dh_status_text(e->process);
+    dh_str_addf(&why, "it ended%s%s without having created a thread", e->process ? " with " : "",
+                e->process ? status : "");
+    free(status);
     return conclude(out, DH_HOSTING_NO_THREADS, &why);
 }
 

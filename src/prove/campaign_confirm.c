@@ -119,12 +119,13 @@ static dh_engine_marks *visible_for(const struct campaign *c, const struct searc
 struct dh_schedule dh_campaign_schedule_of(const struct campaign *c, const struct search_process *from,
                                            const struct dh_engine_found *end)
 {
-    bool hides = dh_engine_process_region(from->control)->progress.hides;
+    const struct dh_engine_progress *p = &dh_engine_process_region(from->control)->progress;
     struct dh_schedule s = {.decisions = end->decisions,
                             .n = end->n_decisions,
                             .visible = visible_for(c, from, end),
                             .flags = from->phase->flags | (c->terms.o->spurious ? DH_ENGINE_SPURIOUS : 0u) |
-                                     (hides ? DH_ENGINE_ONLY_VISIBLE : 0u)};
+                                     (p->hides ? DH_ENGINE_ONLY_VISIBLE : 0u) |
+                                     (p->watchdogs ? DH_ENGINE_WATCHDOGS : 0u)};
     if (c->terms.o->judged)
         s.adversary = *c->terms.o->judged;
     return s;
@@ -171,10 +172,13 @@ static uint32_t switches_of(const struct draft *d)
 static bool shorten(struct campaign *c, const struct draft *from, struct draft *out)
 {
     const struct dh_engine_found *end = from->end, *f;
-    struct phase p = {
-        "shorten", (from->schedule.flags & (DH_ENGINE_ALL_VISIBLE | DH_ENGINE_ONLY_VISIBLE)) | DH_ENGINE_NO_ORDER,
-        0,         0,
-        0,         false};
+    struct phase p = {"shorten",
+                      (from->schedule.flags & (DH_ENGINE_ALL_VISIBLE | DH_ENGINE_ONLY_VISIBLE | DH_ENGINE_WATCHDOGS)) |
+                          DH_ENGINE_NO_ORDER,
+                      0,
+                      0,
+                      0,
+                      false};
     struct goal_search a = {.look_for = 1u << end->kind};
     struct dh_engine_request w = {.job = dh_campaign_job(c, &a, &p, SHORTEN_NS),
                                   .visible = from->schedule.visible,

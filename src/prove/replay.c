@@ -20,15 +20,15 @@ static struct dh_engine_request work_of(const struct dh_schedule *s, unsigned ho
         .found_bytes =
             how & DH_REPLAY_LOOSE ? LOOSE_FOUND : FOUND + 2 * (s->n + 64) * (sizeof *s->decisions + sizeof *s->values),
         .output = how & DH_REPLAY_SHOW ? DH_OUTPUT_INHERITED : DH_OUTPUT_DISCARDED};
-    w.job = (struct dh_engine_job){
-        .mode = DH_ENGINE_REPLAY,
-        .carrier = DH_ENGINE_KERNEL_THREADS,
-        .seed = 1,
-        .time_max_ns = patience_ns,
-        .preemptions_max = UINT32_MAX,
-        .target_held = UINT32_MAX,
-        .flags = (s->flags & (DH_ENGINE_SPURIOUS | DH_ENGINE_ALL_VISIBLE | DH_ENGINE_ONLY_VISIBLE)) | DH_ENGINE_OUTPUT |
-                 DH_ENGINE_NO_ORDER | DH_ENGINE_CONTEXTS};
+    w.job = (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
+                                   .carrier = DH_ENGINE_KERNEL_THREADS,
+                                   .seed = 1,
+                                   .time_max_ns = patience_ns,
+                                   .preemptions_max = UINT32_MAX,
+                                   .target_held = UINT32_MAX,
+                                   .flags = (s->flags & (DH_ENGINE_SPURIOUS | DH_ENGINE_ALL_VISIBLE |
+                                                         DH_ENGINE_ONLY_VISIBLE | DH_ENGINE_WATCHDOGS)) |
+                                            DH_ENGINE_OUTPUT | DH_ENGINE_NO_ORDER | DH_ENGINE_CONTEXTS};
     strcpy(w.job.strategy, "random");
     w.job.flags |= how & DH_REPLAY_GO_ON ? DH_ENGINE_GO_ON : 0;
     w.job.flags |= how & DH_REPLAY_NO_RACES ? DH_ENGINE_NO_RACES : 0;

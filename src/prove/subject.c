@@ -273,6 +273,7 @@ void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *sch
     out->fresh = s->start.fresh;
     out->all_visible = schedule->flags & DH_ENGINE_ALL_VISIBLE;
     out->only_visible = schedule->flags & DH_ENGINE_ONLY_VISIBLE;
+    out->watchdogs = schedule->flags & DH_ENGINE_WATCHDOGS;
     add_start(s, out);
     for (uint32_t i = 0; !out->all_visible && i < s->start.places; i++)
         if (schedule->visible[i])
@@ -483,9 +484,9 @@ bool dh_subject_resolve_witness(struct dh_subject *s, const struct dh_witness *w
                                 struct dh_err *err)
 {
     s->start.fresh = w->fresh;
-    *out = (struct dh_resolved_witness){.flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) |
-                                                 (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u) |
-                                                 (w->only_visible ? DH_ENGINE_ONLY_VISIBLE : 0u)};
+    *out = (struct dh_resolved_witness){
+        .flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) | (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u) |
+                 (w->only_visible ? DH_ENGINE_ONLY_VISIBLE : 0u) | (w->watchdogs ? DH_ENGINE_WATCHDOGS : 0u)};
     return same_build(s, w, err) && same_inputs(w, err) && resolve_visible(s, w, out, err) &&
            resolve_steps(s, w, out, err) && resolve_end(s, w, out, err);
 }

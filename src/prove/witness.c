@@ -196,6 +196,8 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
         dh_str_add(out, "all-visible\n");
     if (w->only_visible)
         dh_str_add(out, "only-visible\n");
+    if (w->watchdogs)
+        dh_str_add(out, "watchdogs\n");
     dh_str_addf(out, "visible-set %s\n", hash);
     for (size_t i = 0; i < w->visible.n; i++)
         add_line(out, "visible", w->visible.at[i]);
@@ -418,6 +420,12 @@ static bool on_only_visible(struct parse *p, const char *v)
     return !*v || refuse(p, "'only-visible' stands alone");
 }
 
+static bool on_watchdogs(struct parse *p, const char *v)
+{
+    p->w->watchdogs = true;
+    return !*v || refuse(p, "'watchdogs' stands alone");
+}
+
 static bool on_visible_set(struct parse *p, const char *v)
 {
     return (is_hash(v) && !v[32] && set_text(&p->w->visible_hash, v)) || refuse(p, "no hash of 32 hexadecimal digits");
@@ -592,6 +600,7 @@ static const struct key {
     {"fresh", on_fresh, ONCE},
     {"all-visible", on_all_visible, ONCE},
     {"only-visible", on_only_visible, ONCE},
+    {"watchdogs", on_watchdogs, ONCE},
     {"visible-set", on_visible_set, ONCE | NEEDED},
     {"visible", on_visible, 0},
     {"section", on_section, 0},

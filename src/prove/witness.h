@@ -65,6 +65,7 @@ struct dh_witness {
     bool spurious;                     /* spurious wakeups */
     bool all_visible;                  /* every access is a step */
     bool only_visible;                 /* plain accesses elsewhere are not even counted */
+    bool watchdogs;                    /* handlers of timers come when nothing else can happen */
     bool fresh;                        /* what cannot be undone is done for real */
     char *model;                       /* memory model of the alternatives of loads; "" for none */
     struct dh_witness_outcome outcome; /* of a wrong result */

@@ -31,7 +31,7 @@ static void make(struct dh_witness *w)
     set(&w->program, "./my bank");
     set(&w->input, "in put\n.txt");
     w->threads = 3;
-    w->spurious = w->fresh = w->all_visible = w->only_visible = true;
+    w->spurious = w->fresh = w->all_visible = w->only_visible = w->watchdogs = true;
     dh_vec_push(&w->builds, b);
     dh_vec_push(&w->arguments, dh_strdup("a b"));
     dh_vec_push(&w->arguments, dh_strdup(""));
@@ -88,7 +88,7 @@ static void is_read_as_written(void **state)
     assert_string_equal(r.inputs.at[0].path, "in put\n.txt");
     assert_string_equal(r.steps.at[1].place, "bank.c:take:full:wait#1@2");
     assert_int_equal(r.steps.at[1].alternative, 1);
-    assert_true(r.spurious && r.fresh && r.all_visible && r.only_visible);
+    assert_true(r.spurious && r.fresh && r.all_visible && r.only_visible && r.watchdogs);
     assert_int_equal(r.undisturbed, 4000000);
     assert_int_equal(r.quantum, 64);
     assert_int_equal(r.parties.at[1].occurrence, 3);

@@ -377,6 +377,7 @@ static void count_schedule(struct dh_engine *e)
 static void end_schedule(struct dh_engine *e)
 {
     e->running = false;
+    dh_schedule_ends_leave_out_watchdog();
     dh_adversary_end();
     dh_outcome_end();
     dh_schedule_ends_record();

@@ -29,6 +29,7 @@
 #include "runtime/engine/system/signals/signal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/system/time/time.h"
+#include "runtime/engine/system/time/timers.h"
 #include "runtime/engine/tasks/coroutine.h"
 #include "runtime/engine/tasks/serial_threads.h"
 #include "runtime/interpose/real.h"
@@ -155,7 +156,7 @@ void dh_engine_start(void)
     if (!e->tasks || !e->actors || !e->alternatives || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
         !dh_undo_init() || !dh_files_init() || !dh_descriptions_init() || !dh_quarantine_init() ||
         !dh_commands_init() || !dh_children_init() || !dh_schedule_ends_init() || !dh_atomic_sections_init() ||
-        !dh_outcome_init() || !dh_start_point_init())
+        !dh_outcome_init() || !dh_timers_init() || !dh_start_point_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
         e->values = dh_keep_alloc(sizeof *e->values * (e->depth_max + 1ul));

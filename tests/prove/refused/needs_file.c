@@ -1,5 +1,5 @@
 /* Ends before its threads, since a file is missing.
- * No threads: ended without having created a thread */
+ * No threads: ended with exit code 1 without having created a thread */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -7,6 +7,7 @@
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/signals/signal.h"
 #include "runtime/engine/system/time/time.h"
+#include "runtime/engine/system/time/timers.h"
 #include "runtime/platform/bytes.h"
 #include "runtime/platform/print.h"
 
@@ -105,6 +106,21 @@ static bool is_stuck_party(struct dh_engine *e, uint32_t i)
     if (e->is_stalled && e->end != DH_ENGINE_HANG)
         return dh_stall_is_stuck(e, i);
     return !e->actors[i].ended && !e->tasks[i].is_daemon;
+}
+
+/* A watchdog that a search woke too early says nothing about the program: such a schedule is left out. A replay does
+ * what its witness says. */
+void dh_schedule_ends_leave_out_watchdog(void)
+{
+    struct dh_engine *e = dh_engine;
+    bool by_program = e->end == DH_ENGINE_ASSERTION || e->end == DH_ENGINE_CRASH || e->end == DH_ENGINE_DONE;
+    if (!by_program || e->control->job.mode == DH_ENGINE_REPLAY || e->last >= e->n_tasks)
+        return;
+    int signal = dh_signals_timer_handler(&e->tasks[e->last]);
+    if (!signal || !dh_timers_handler_ended(signal))
+        return;
+    e->end = DH_ENGINE_CUT;
+    e->is_abandoned = true;
 }
 
 void dh_schedule_ends_record(void)

@@ -12,6 +12,8 @@ void dh_schedule_ends_blocked(void);
 void dh_schedule_ends_stalled(void);
 /* The end of its wait may come from another process, or from the kernel. */
 bool dh_schedule_ends_waits_for_outside(uint32_t task);
+/* Before that: no end by the program's own watchdog, if a search let its time pass. */
+void dh_schedule_ends_leave_out_watchdog(void);
 /* Records the end if the job looks for it. */
 void dh_schedule_ends_record(void);
 /* A signal or broadcast while no task waited. */

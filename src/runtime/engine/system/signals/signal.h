@@ -38,6 +38,8 @@ void dh_signals_give_back(void);
 void dh_signals_act_by_default(int signal);
 /* The process ends with this signal's handler on the stack that it got for a fault or abort: 0 or that signal. */
 int dh_signals_fatal_handler(const struct dh_task *t);
+/* The same of a signal that a timer sent. */
+int dh_signals_timer_handler(const struct dh_task *t);
 
 /* ---- signal_pending.c: actions and pending signals ---- */
 

@@ -7,6 +7,7 @@
 #include "runtime/engine/checks/hb_check.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/system/syscalls.h"
+#include "runtime/engine/system/time/timers.h"
 #include "runtime/platform/bytes.h"
 
 #include <ucontext.h>
@@ -16,7 +17,8 @@ enum { DELAY_MOST = 24, INDEX_MOST = 30, RED_ZONE = 128, ALIGN = 64, SIZE_OF_STA
 /* On the stack of the task, while a handler runs. */
 struct dh_signal_frame {
     struct dh_signal_frame *outer;
-    int fatal; /* signal of a fault or of abort: the program does not go on, unless the handler returns or is left */
+    int fatal;    /* signal of a fault or of abort: the program does not go on, unless the handler returns or is left */
+    int of_timer; /* signal that a timer sent, or 0 */
 };
 
 /* Calls handler(signal, info, context) on another stack. */
@@ -76,6 +78,14 @@ int dh_signals_fatal_handler(const struct dh_task *t)
     return 0;
 }
 
+int dh_signals_timer_handler(const struct dh_task *t)
+{
+    for (const struct dh_signal_frame *f = t->handlers; f; f = f->outer)
+        if (f->of_timer)
+            return f->of_timer;
+    return 0;
+}
+
 /* ---- handlers ---- */
 
 static uint64_t never_blocked(void)
@@ -124,12 +134,15 @@ static void run_handler(struct dh_task *t, siginfo_t *info)
     int signal = info->si_signo;
     struct dh_kernel_sigaction a = *dh_signals_action(signal);
     ucontext_t context;
-    struct dh_signal_frame frame = {t->handlers, signal == SIGABRT ? signal : 0};
+    bool by_timer = info->si_code == SI_TIMER || (info->si_code == SI_KERNEL && signal != SIGABRT);
+    struct dh_signal_frame frame = {t->handlers, signal == SIGABRT ? signal : 0, by_timer ? signal : 0};
     uint64_t after = set_mask(t, signal);
     fill_context(&context, t, after);
     t->handlers = &frame;
     call(t, &a, info, &context);
     t->handlers = frame.outer;
+    if (by_timer)
+        dh_timers_handler_returned(signal);
     dh_bytes_copy(&t->mask, &context.uc_sigmask, sizeof t->mask);
     t->mask &= ~never_blocked();
 }
@@ -333,7 +346,7 @@ __attribute__((noreturn)) static void run_fault(struct fault *f)
     struct dh_task *t = dh_engine_self();
     struct dh_kernel_sigaction a = *dh_signals_action(f->info.si_signo);
     forget_left_frames(t, (uintptr_t)f->context.uc_mcontext.gregs[REG_RSP]);
-    f->frame = (struct dh_signal_frame){t->handlers, f->info.si_signo};
+    f->frame = (struct dh_signal_frame){t->handlers, f->info.si_signo, 0};
     dh_bytes_copy(&f->kernel_mask, &f->context.uc_sigmask, sizeof f->kernel_mask);
     uint64_t after = set_mask(t, f->info.si_signo);
     dh_bytes_copy(&f->context.uc_sigmask, &after, sizeof after);

@@ -18,6 +18,7 @@ enum {
     SPACING = 32,           /* steps between two expirations of a periodic one */
     IDLE_MOST = 256,        /* expirations in a schedule because nothing else could happen */
     GRACE_SECONDS = 10,     /* by which a deadly one is late, since schedules are slow */
+    WATCHDOG_ENDS = 4,      /* so often a handler that never returned ended the process */
     FIRST_NUMBER = 1 << 20, /* above those of the kernel */
     ANY_TASK = UINT32_MAX,
 };
@@ -35,7 +36,14 @@ static struct {
     unsigned n, armed; /* `n`: above those that were ever used */
     unsigned idle;     /* expirations so far because nothing else could happen */
     bool hurries;
+    uint64_t early; /* signals of timers whose latest expiration came before its time */
 } timers;
+
+/* What the search has seen of handlers that ran for a timer; lasting. */
+static struct handlers {
+    bool returns[DH_SIGNALS];
+    unsigned ends[DH_SIGNALS];
+} *handlers;
 
 /* ---- expiring ---- */
 
@@ -77,9 +85,23 @@ static bool is_blocked_by_all(int signal)
     return true;
 }
 
+/* Its handler was only ever seen to end the process. */
+static bool is_watchdog(int signal)
+{
+    bool is_known = dh_engine->flags & DH_ENGINE_WATCHDOGS || handlers->ends[signal] >= WATCHDOG_ENDS;
+    return is_known && dh_signals_is_handled(signal);
+}
+
 static bool is_deadly(const struct timer *t)
 {
-    return t->signal && dh_signals_is_deadly(t->signal) && !is_blocked_by_all(t->signal);
+    return t->signal && (dh_signals_is_deadly(t->signal) || is_watchdog(t->signal)) && !is_blocked_by_all(t->signal);
+}
+
+static void note_whether_early(const struct timer *t)
+{
+    uint64_t bit = dh_signal_bit(t->signal);
+    bool early = !timers.hurries && dh_engine->now_ns < t->expiry + GRACE_SECONDS * SECOND;
+    timers.early = early ? timers.early | bit : timers.early & ~bit;
 }
 
 static void expire(struct timer *t)
@@ -90,8 +112,10 @@ static void expire(struct timer *t)
     info.si_value = t->value;
     info.si_timerid = t->id;
     struct dh_task *to = receiver(t);
-    if (t->signal)
+    if (t->signal) {
+        note_whether_early(t);
         dh_signals_raise(to, t->signal, &info);
+    }
     t->fired = dh_engine->depth;
     if (t->interval)
         t->expiry += t->interval;
@@ -117,6 +141,29 @@ void dh_timers_advance(uint64_t now)
                 t->expiry = now + t->interval;
         }
     }
+}
+
+/* ---- handlers that end the process ---- */
+
+bool dh_timers_init(void)
+{
+    handlers = dh_keep_lasting(sizeof *handlers);
+    return handlers;
+}
+
+void dh_timers_handler_returned(int signal)
+{
+    handlers->returns[signal] = true;
+    handlers->ends[signal] = 0;
+}
+
+bool dh_timers_handler_ended(int signal)
+{
+    if (handlers->returns[signal] || !(timers.early & dh_signal_bit(signal)))
+        return false;
+    if (++handlers->ends[signal] >= WATCHDOG_ENDS)
+        dh_engine->control->progress.watchdogs = 1;
+    return true;
 }
 
 /* ---- when one may expire ---- */

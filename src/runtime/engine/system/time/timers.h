@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <time.h>
 
+bool dh_timers_init(void);
 /* Those that the program set before its first thread. */
 void dh_timers_begin(void);
 bool dh_timers_are_armed(void);
@@ -17,6 +18,11 @@ uint64_t dh_timers_signals(const struct dh_task *t);
 void dh_timers_expire_one(const struct dh_task *t, uint64_t set);
 /* Time has come to `now`. */
 void dh_timers_advance(uint64_t now);
+/* A handler that ran for a timer's signal returned. Or it ended the process: true if that is a watchdog's work, who was
+ * woken only because a search lets timers expire before their time; an end of the search's making. One that ever
+ * returned is no watchdog: that it ends the process is news. */
+void dh_timers_handler_returned(int signal);
+bool dh_timers_handler_ended(int signal);
 /* At a decision, first: timers are in no hurry. Then, if nothing else can happen: true if one may now expire. */
 void dh_timers_wait(void);
 bool dh_timers_hurry(void);
