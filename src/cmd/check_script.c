@@ -171,7 +171,7 @@ static void say_nothing(const char *stage, uint64_t took_ns, const char *said)
     (void)stage, (void)took_ns, (void)said;
 }
 
-/* Its output stands for itself: the stages that are told are those of its parts. */
+/* Its output stands for itself: the stages that are reported are those of its parts. */
 static enum dh_stage_result run_script(struct dh_check *c)
 {
     struct dh_check_host host = *c->host;

@@ -172,7 +172,7 @@ static void report(struct safety *s, enum dh_heal_risk_kind kind, uint32_t group
     free(text);
 }
 
-/* ---- sections that go on behind a critical section of the program ---- */
+/* ---- sections that go on after a critical section of the program ---- */
 
 static void note_entry(struct safety *s, struct held *h, uint32_t section)
 {
@@ -189,7 +189,7 @@ static void release_locks(const struct safety *s, struct held *h, uint64_t locks
             put(h->broken, i, true);
 }
 
-/* The program itself lets others in between: what comes behind is another step. */
+/* The program itself lets others in between: what comes after is another step. */
 static void report_spanning(struct safety *s, const struct held *h)
 {
     for (uint32_t i = 0; s->is_fixpoint && i < policy(s)->file.n_sections; i++)

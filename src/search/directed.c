@@ -314,7 +314,7 @@ static void step_done(void *self, uint32_t thread, uint32_t alternative, const s
         add_lock(held, step->second);
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
+static void end_schedule(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct directed *d = self;
     (void)how, (void)now;
@@ -328,5 +328,5 @@ const struct dh_strategy dh_strategy_directed = {
     .begin = begin_schedule,
     .choose = choose,
     .done = step_done,
-    .end = end,
+    .end = end_schedule,
 };

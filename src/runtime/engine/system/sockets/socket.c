@@ -53,7 +53,7 @@ static long no_socket(long fd)
     return dh_description_of(fd) || dh_files_is_open(fd) ? -ENOTSOCK : -EBADF;
 }
 
-/* Streams: both ends are one object; whoever uses names shares one. */
+/* Streams: both ends are one object; all that use names share one. */
 static const void *object_of(const struct dh_socket *s)
 {
     return !s->peer || s->listens ? &dh_socket_names : s < s->peer ? (const void *)s : s->peer;

@@ -5,7 +5,7 @@
 #include "runtime/engine/system/descriptors/byte_queue.h"
 #include "runtime/engine/system/sockets/socket.h"
 
-/* What the program set, to be told again. */
+/* What the program set, for when it asks. */
 struct dh_socket_option {
     int level, name, value;
 };
