@@ -662,7 +662,6 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
     struct dh_container c;
     struct dh_bytes sites, module;
     struct dh_site_table t;
-    struct dh_instrument_counts counts = {0};
     const char *why;
     if (!dh_container_open(&c, j->module, err) || !dh_container_read(&c, DH_PART_SITES, &sites, err) ||
         !dh_container_read(&c, DH_PART_MODULE, &module, err))
@@ -681,7 +680,7 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
     if (!*m)
         return false;
     LLVMSetIsNewDbgInfoFormat(*m, 0);
-    return dh_instrument_heal(*m, plan, s->places, &counts, err);
+    return dh_instrument_heal(*m, plan, s->places, err);
 }
 
 /* ---- code without hooks ---- */

@@ -38,7 +38,6 @@ struct directed {
     uint32_t held;
     bool was_held;
     uint32_t in_vain; /* schedules in a row without a hold */
-    uint64_t rejected;
 };
 
 static void *start(struct dh_search *search)
@@ -154,10 +153,8 @@ static void hold_thread(struct directed *d, uint32_t thread)
         d->skip--;
         return;
     }
-    if (d->seen[!d->first] && have_common(&d->thread[thread].held, &d->guard[!d->first])) {
-        d->rejected++;
+    if (d->seen[!d->first] && have_common(&d->thread[thread].held, &d->guard[!d->first]))
         return;
-    }
     d->held = thread;
     d->was_held = true;
 }
