@@ -58,21 +58,21 @@ static dh_value object_of(const struct dh_lock_pair_order *o, dh_value v)
 }
 
 /* Equal if nothing changed in between: the same computation on the same values. */
-static bool same(const struct dh_lock_pair_order *o, dh_value a, dh_value b, int depth)
+static bool same_value(const struct dh_lock_pair_order *o, dh_value a, dh_value b, int depth)
 {
     if (a == b)
         return true;
     const struct dh_inst *x = defined(o, a), *y = defined(o, b);
     if (x && x->op == DH_I_COPY)
-        return same(o, dh_operand(o->program, x, 0), b, depth + 1);
+        return same_value(o, dh_operand(o->program, x, 0), b, depth + 1);
     if (y && y->op == DH_I_COPY)
-        return same(o, a, dh_operand(o->program, y, 0), depth + 1);
+        return same_value(o, a, dh_operand(o->program, y, 0), depth + 1);
     if (depth > DEEPEST || !x || !y || x->op != y->op || x->n_operands != y->n_operands || x->offset != y->offset ||
         x->size != y->size || x->extra != y->extra || x->op == DH_I_PHI || x->op == DH_I_CALL || x->op == DH_I_SLOT ||
         dh_inst_class(x) == DH_CLASS_HEAP || dh_inst_class(x) == DH_CLASS_CALL)
         return false;
     for (uint32_t k = 0; k < x->n_operands; k++)
-        if (!same(o, dh_operand(o->program, x, k), dh_operand(o->program, y, k), depth + 1))
+        if (!same_value(o, dh_operand(o->program, x, k), dh_operand(o->program, y, k), depth + 1))
             return false;
     return true;
 }
@@ -80,7 +80,7 @@ static bool same(const struct dh_lock_pair_order *o, dh_value a, dh_value b, int
 /* Whether `v` is computed from `part` (or from what stands in it). */
 static bool mentions(const struct dh_lock_pair_order *o, dh_value v, dh_value part, int depth)
 {
-    if (same(o, v, part, 0))
+    if (same_value(o, v, part, 0))
         return true;
     const struct dh_inst *i = defined(o, v);
     if (!i || depth > DEEPEST || i->op == DH_I_PHI)
@@ -152,7 +152,8 @@ static int sign_of_choice(const struct dh_lock_pair_order *o, const struct dh_in
     uint32_t one = dh_operand(o->program, p, 1), other = dh_operand(o->program, p, 3);
     dh_value a = object_of(o, dh_operand(o->program, p, 0)), b = object_of(o, dh_operand(o->program, p, 2));
     dh_value qa = input(o, q, one), qb = input(o, q, other);
-    if (qa == DH_NONE || qb == DH_NONE || !same(o, object_of(o, qa), b, 0) || !same(o, object_of(o, qb), a, 0))
+    if (qa == DH_NONE || qb == DH_NONE || !same_value(o, object_of(o, qa), b, 0) ||
+        !same_value(o, object_of(o, qb), a, 0))
         return 0;
     int taken = way(o, from, one) ? way(o, from, one) : -way(o, from, other);
     /* On the way `one` the first lock is a and the second is b. */
@@ -211,7 +212,8 @@ static bool picks(const struct dh_lock_pair_order *o, const struct dh_inst *i, s
 /* Both pick from the same two. */
 static bool are_all(const struct dh_lock_pair_order *o, const struct pick *x, const struct pick *y)
 {
-    return (same(o, x->a, y->a, 0) && same(o, x->b, y->b, 0)) || (same(o, x->a, y->b, 0) && same(o, x->b, y->a, 0));
+    return (same_value(o, x->a, y->a, 0) && same_value(o, x->b, y->b, 0)) ||
+           (same_value(o, x->a, y->b, 0) && same_value(o, x->b, y->a, 0));
 }
 
 static int chosen(const struct dh_lock_pair_order *o, dh_value first, dh_value second)
@@ -227,12 +229,13 @@ static int chosen(const struct dh_lock_pair_order *o, dh_value first, dh_value s
             return sign_of_choice(o, p, q, block);
     }
     if (p->op == DH_I_INDEX && q->op == DH_I_INDEX && p->size == q->size &&
-        same(o, dh_operand(o->program, p, 0), dh_operand(o->program, q, 0), 0))
+        same_value(o, dh_operand(o->program, p, 0), dh_operand(o->program, q, 0), 0))
         return chosen(o, dh_operand(o->program, p, 1), dh_operand(o->program, q, 1));
     struct pick one, other;
     if (!picks(o, p, &one) || !picks(o, q, &other))
         return 0;
-    if (same(o, one.a, other.b, 0) && same(o, one.b, other.a, 0) && same(o, one.condition, other.condition, 0))
+    if (same_value(o, one.a, other.b, 0) && same_value(o, one.b, other.a, 0) &&
+        same_value(o, one.condition, other.condition, 0))
         return one.sign;
     return are_all(o, &one, &other) && one.sign * other.sign < 0 ? one.sign : 0;
 }
@@ -261,7 +264,8 @@ static bool crosswise(const struct dh_lock_pair_order *o, dh_value first, dh_val
         *a = object_of(o, dh_operand(program, p, 0));
         *b = object_of(o, dh_operand(program, p, 2));
         dh_value qa = input(o, q, dh_operand(program, p, 1)), qb = input(o, q, dh_operand(program, p, 3));
-        return qa != DH_NONE && qb != DH_NONE && same(o, object_of(o, qa), *b, 0) && same(o, object_of(o, qb), *a, 0);
+        return qa != DH_NONE && qb != DH_NONE && same_value(o, object_of(o, qa), *b, 0) &&
+               same_value(o, object_of(o, qb), *a, 0);
     }
     struct pick one, other;
     if (!p || !q || !picks(o, p, &one) || !picks(o, q, &other))
@@ -270,7 +274,7 @@ static bool crosswise(const struct dh_lock_pair_order *o, dh_value first, dh_val
     *b = one.b;
     if (!is_pure(o, one.condition, 0) || !is_pure(o, other.condition, 0))
         return one.condition == other.condition && one.a == other.b && one.b == other.a;
-    bool alike = same(o, one.condition, other.condition, 0);
+    bool alike = same_value(o, one.condition, other.condition, 0);
     return (alike && one.a == other.b && one.b == other.a) ||
            (!alike && are_all(o, &one, &other) && one.sign * other.sign < 0);
 }
@@ -287,7 +291,7 @@ bool dh_lock_pair_selected(struct dh_lock_pair_order *o, uint32_t first, uint32_
              y = object_of(o, dh_operand(program, &program->insts.at[second], 0));
     const struct dh_inst *p = defined(o, x), *q = defined(o, y);
     *index = p && q && p->op == DH_I_INDEX && q->op == DH_I_INDEX && p->size == q->size &&
-             same(o, dh_operand(program, p, 0), dh_operand(program, q, 0), 0) &&
+             same_value(o, dh_operand(program, p, 0), dh_operand(program, q, 0), 0) &&
              is_pure(o, dh_operand(program, p, 0), 0);
     if (!*index)
         return crosswise(o, x, y, a, b);

@@ -546,7 +546,8 @@ static bool by_heuristic(struct search *s, uint32_t a, uint32_t b)
 }
 
 /* No proof rules out the two groups: which of their accesses overlap? */
-static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apart, struct group *ga, struct group *gb)
+static void note_conflict(struct search *s, uint32_t x, uint32_t y, enum dh_argument apart, struct group *ga,
+                          struct group *gb)
 {
     struct dh_conflicts *c = s->c;
     uint32_t a = s->sorted[x], b = s->sorted[y];
@@ -631,7 +632,7 @@ static void meet_by_name(struct search *s, struct group *a, struct group *b, enu
         uint32_t name = name_of(s, s->sorted[x]);
         for (uint32_t y = name ? first_named(s, b, name) : b->first + b->n;
              y < b->first + b->n && name_of(s, s->sorted[y]) == name; y++)
-            meet(s, x, y, apart, a, b);
+            note_conflict(s, x, y, apart, a, b);
     }
 }
 
@@ -646,7 +647,7 @@ static void meet_groups(struct search *s, struct group *a, struct group *b, enum
         for (; y < b->first + b->n; y++) {
             if (!loose && event_at(s, y)->offset >= (int64_t)e->offset + e->size)
                 break;
-            meet(s, x, y, apart, a, b);
+            note_conflict(s, x, y, apart, a, b);
         }
     }
 }

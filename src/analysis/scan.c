@@ -50,7 +50,7 @@ static void find_inconsistencies(struct dh_scan *s, const struct dh_scan_options
     dh_inconsistencies_find(&s->inconsistencies, &s->symex, &how);
 }
 
-/* Begins the next pass, behind the one that ended. */
+/* Begins the next pass, after the one that ended. */
 struct clock {
     const struct dh_scan_options *options;
     uint64_t began_ns;

@@ -66,7 +66,7 @@ static void look_at_events(struct classes *c, const struct dh_conflicts *found)
         const struct dh_symex_event *e = &w->events.at[i];
         if (e->kind > DH_SYMEX_WRITE)
             continue;
-        c->of_inst[e->inst] |= 1u << GLOBAL; /* the walk tells of shared objects only */
+        c->of_inst[e->inst] |= 1u << GLOBAL; /* the walk has events of shared objects only */
         c->of_inst[e->inst] |= (uint32_t)c->nodes[e->node].written << SHARED_RW;
         c->of_inst[e->inst] |= (uint32_t)c->nodes[e->node].conflicting << CONFLICT_OBJECT;
     }

@@ -52,7 +52,7 @@ static struct field field_of(const char *variable)
     return f;
 }
 
-static bool same(const char *a, size_t n_a, const char *b, size_t n_b)
+static bool same_name(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     return n_a == n_b && memcmp(a, b, n_a) == 0;
 }
@@ -88,8 +88,8 @@ static bool may_be_same(const struct dh_site_table *t, const struct dh_site *p, 
     if (differ_in_atomicity(dh_site_string(t, p->type), dh_site_string(t, q->type)))
         return false;
     struct field f = field_of(a), g = field_of(b);
-    return !f.owner || !g.owner || same(f.name, f.n_name, g.name, g.n_name) ||
-           same(f.owner, f.n_owner, g.owner, g.n_owner) || is_inside(a, b) || is_inside(b, a);
+    return !f.owner || !g.owner || same_name(f.name, f.n_name, g.name, g.n_name) ||
+           same_name(f.owner, f.n_owner, g.owner, g.n_owner) || is_inside(a, b) || is_inside(b, a);
 }
 
 const struct dh_site *dh_source_site(const struct dh_symex *w, uint32_t inst)

@@ -160,15 +160,6 @@ void dh_u64_map_release(struct dh_u64_map *m)
 
 /* ---- structs ---- */
 
-uint32_t dh_key_map_seek(const struct dh_key_map *m, const void *key)
-{
-    struct dh_probe p = dh_index_probe(&m->index, dh_hash_bytes(key, m->size));
-    uint32_t i;
-    while ((i = dh_index_next(&m->index, &p)) != DH_ABSENT && memcmp(dh_key_map_key(m, i), key, m->size) != 0)
-        ;
-    return i;
-}
-
 uint32_t dh_key_map_number(struct dh_key_map *m, const void *key)
 {
     uint32_t i = dh_index_intern_row(&m->index, m->keys, m->n, m->size, key);

@@ -165,8 +165,6 @@ static inline const void *dh_key_map_key(const struct dh_key_map *m, uint32_t nu
     return m->keys + number * m->size;
 }
 
-/* The number of the key, or DH_ABSENT. */
-uint32_t dh_key_map_seek(const struct dh_key_map *m, const void *key);
 /* The key's number in the order of insertion; it is what m->n was when the key is new. */
 uint32_t dh_key_map_number(struct dh_key_map *m, const void *key);
 void dh_key_map_release(struct dh_key_map *m);

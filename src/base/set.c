@@ -43,46 +43,6 @@ void dh_bitset_reserve(struct dh_bitset *s, size_t bits)
     s->n = n;
 }
 
-/* Words that count. */
-static size_t width(const struct dh_bitset *s)
-{
-    size_t n = s->n;
-    while (n && !s->at[n - 1])
-        n--;
-    return n;
-}
-
-static uint64_t word_of(const struct dh_bitset *s, size_t i)
-{
-    return i < s->n ? s->at[i] : 0;
-}
-
-bool dh_bitset_unite(struct dh_bitset *to, const struct dh_bitset *from)
-{
-    uint64_t changed = 0;
-    size_t n = width(from);
-    dh_bitset_reserve(to, n * 64);
-    for (size_t i = 0; i < n; i++) {
-        changed |= from->at[i] & ~to->at[i];
-        to->at[i] |= from->at[i];
-    }
-    return changed;
-}
-
-bool dh_bitset_contains(const struct dh_bitset *s, const struct dh_bitset *part)
-{
-    for (size_t i = 0; i < part->n; i++)
-        if (part->at[i] & ~word_of(s, i))
-            return false;
-    return true;
-}
-
-void dh_bitset_clear(struct dh_bitset *s)
-{
-    if (s->n)
-        memset(s->at, 0, s->n * sizeof *s->at);
-}
-
 void dh_bitset_release(struct dh_bitset *s)
 {
     free(s->at);

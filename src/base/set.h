@@ -87,12 +87,6 @@ static inline bool dh_bitset_add(struct dh_bitset *s, size_t bit)
     return fresh;
 }
 
-/* to |= from; true when `to` changed. */
-bool dh_bitset_unite(struct dh_bitset *to, const struct dh_bitset *from);
-/* All of `part` is in `s`. */
-bool dh_bitset_contains(const struct dh_bitset *s, const struct dh_bitset *part);
-/* Keeps the room. */
-void dh_bitset_clear(struct dh_bitset *s);
 void dh_bitset_release(struct dh_bitset *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* Vector clocks over the caller's storage. Layer: base. A clock is any struct with `uint32_t n` and entries `at` (an
- * array or a pointer to uint32_t); entries at or above n are 0. Whoever sets, joins or copies sees first that `at` has
- * room (see each). No libc, no memory: the runtime and the search use them. Not thread-safe. */
+ * array or a pointer to uint32_t); entries at or above n are 0. The caller sees to it, before it sets, joins or copies,
+ * that `at` has room (see each). No libc, no memory: the runtime and the search use them. Not thread-safe. */
 #ifndef DH_BASE_VCLOCK_H
 #define DH_BASE_VCLOCK_H
 

@@ -186,7 +186,7 @@ static struct sum sum_up(const struct dh_check *c)
 
 /* ---- time ---- */
 
-static uint64_t left(const struct dh_check *c)
+static uint64_t budget_left(const struct dh_check *c)
 {
     uint64_t now = dh_now_ns();
     return dh_check_ends(c) > now ? dh_check_ends(c) - now : 0;
@@ -197,7 +197,7 @@ static uint64_t left(const struct dh_check *c)
 static uint64_t left_to_climb(const struct dh_check *c, const struct sum *s)
 {
     uint64_t part = s->harmful ? 3 : s->level[DH_LEVEL_PROVEN] ? 5 : 12;
-    uint64_t kept = c->heals && s->healable ? c->budget_ns / part : 0, all = left(c);
+    uint64_t kept = c->heals && s->healable ? c->budget_ns / part : 0, all = budget_left(c);
     return all > kept ? all - kept : 0;
 }
 
@@ -295,7 +295,8 @@ static void say_counts(struct chain *k, enum stage_name name, const struct dh_st
 }
 
 /* Whether a finding is new or has risen. */
-static bool go(struct chain *k, enum stage_name name, const struct dh_stage *stage, struct dh_stage_end *end)
+static bool run_child_stage(struct chain *k, enum stage_name name, const struct dh_stage *stage,
+                            struct dh_stage_end *end)
 {
     struct sum before = k->sum;
     run_stage(k, stage, end);
@@ -311,7 +312,7 @@ static bool go(struct chain *k, enum stage_name name, const struct dh_stage *sta
 /* It ends by itself in time, with what it has; it is killed only if it does not. */
 static bool scan(struct chain *k)
 {
-    uint64_t time = least(k->c->budget_ns / SCAN_PART, left(k->c));
+    uint64_t time = least(k->c->budget_ns / SCAN_PART, budget_left(k->c));
     struct dh_stage stage = {.name = "scan",
                              .work = dh_check_scan,
                              .arg = k->c,
@@ -322,11 +323,11 @@ static bool scan(struct chain *k)
         return false;
     k->is_scanned = true;
     k->c->scan_ns = time;
-    go(k, SCAN, &stage, &end);
+    run_child_stage(k, SCAN, &stage, &end);
     return true;
 }
 
-/* Variants are made beside the first stages. What takes long to make for runs comes behind what searches need. */
+/* Variants are made beside the first stages. What takes long to make for runs comes after what searches need. */
 static void derive_beside(struct chain *k)
 {
     struct dh_stage stage = {.name = "derive", .work = dh_check_derive_all, .arg = k->c};
@@ -385,7 +386,7 @@ static enum dh_stage_result run_first(struct chain *k)
         .runs_program = true,
         .is_ours = true};
     struct dh_stage_end end;
-    go(k, RUN, &stage, &end);
+    run_child_stage(k, RUN, &stage, &end);
     c->runs++;
     c->run_ns = end.took_ns;
     c->status = c->state->status;
@@ -423,7 +424,7 @@ static bool run_with_noise(struct chain *k)
                              .idle_ns = idle_of(c),
                              .runs_program = true};
     struct dh_stage_end end;
-    bool news = go(k, RUN, &stage, &end);
+    bool news = run_child_stage(k, RUN, &stage, &end);
     c->runs++;
     k->barren_runs = news ? 0 : k->barren_runs + 1;
     return true;
@@ -483,7 +484,7 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     uint64_t before = c->state->schedules;
-    bool news = go(k, PROVE, &stage, &end);
+    bool news = run_child_stage(k, PROVE, &stage, &end);
     k->proving_ns += end.took_ns;
     if (arg.explores) {
         bool many = c->schedules || c->state->schedules - before >= BARREN_SCHEDULES;
@@ -570,7 +571,7 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
                              .grace_ns = grace_of(c),
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
-    go(k, CLASSIFY, &stage, &end);
+    run_child_stage(k, CLASSIFY, &stage, &end);
     k->classifying_ns += end.took_ns;
     return true;
 }
@@ -592,7 +593,7 @@ static void say_unjudged(struct chain *k)
 static void conclude(struct chain *k)
 {
     struct dh_check *c = k->c;
-    if (!k->sum.failures || !c->classify_ns || left(c) < 100 * MS || dh_stage_interrupted())
+    if (!k->sum.failures || !c->classify_ns || budget_left(c) < 100 * MS || dh_stage_interrupted())
         return;
     struct dh_check_classify arg = {.c = c, .concludes = true};
     struct dh_stage stage = {.name = "classify",
@@ -601,16 +602,16 @@ static void conclude(struct chain *k)
                              .until_ns = dh_now_ns() + 1000 * MS,
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
-    go(k, CLASSIFY, &stage, &end);
+    run_child_stage(k, CLASSIFY, &stage, &end);
 }
 
 /* Verification takes three searches of this budget at most. */
 static void heal(struct chain *k)
 {
     struct dh_check *c = k->c;
-    if (!c->heals || !k->sum.healable || dh_stage_interrupted() || left(c) < 500 * MS)
+    if (!c->heals || !k->sum.healable || dh_stage_interrupted() || budget_left(c) < 500 * MS)
         return;
-    uint64_t time = left(c);
+    uint64_t time = budget_left(c);
     struct dh_check_heal arg = {.c = c, .budget_ns = c->schedules ? time / 5 : least(time / 5, 4000 * MS)};
     struct dh_stage stage = {.name = "heal",
                              .work = dh_check_heal,
@@ -619,7 +620,7 @@ static void heal(struct chain *k)
                              .grace_ns = 0,
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
-    go(k, HEAL, &stage, &end);
+    run_child_stage(k, HEAL, &stage, &end);
 }
 
 /* ---- the chain ---- */
@@ -655,7 +656,7 @@ static void climb(struct chain *k)
 static void climb_on(struct chain *k)
 {
     bool healed = k->c->heals;
-    if (k->why_over || left(k->c) < k->c->budget_ns / 10)
+    if (k->why_over || budget_left(k->c) < k->c->budget_ns / 10)
         return;
     k->c->heals = false;
     climb(k);
@@ -666,7 +667,7 @@ static void climb_on(struct chain *k)
 static void say_why_over(const struct chain *k)
 {
     const struct dh_check *c = k->c;
-    if (k->why_over && !dh_stage_interrupted() && left(c) > c->budget_ns / 10)
+    if (k->why_over && !dh_stage_interrupted() && budget_left(c) > c->budget_ns / 10)
         c->host->over_early(dh_now_ns() - c->began_ns, c->budget_ns, k->why_over);
 }
 

@@ -43,7 +43,7 @@ struct dh_check {
     bool status_is_ours; /* it ended because we ended it */
     uint64_t run_ns;     /* that it took */
     unsigned runs;
-    bool cannot_search, interrupted;
+    bool interrupted;
 };
 
 /* When all stages are to be over: what they found is still to be printed. */

@@ -9,7 +9,7 @@
 #define LOOK_EVERY 250000000ull
 #define STILL 3000000000ull /* what waits for so long, and only for itself, is stuck */
 
-/* Where it waits is said at once: whoever reads it may know what it waits for. */
+/* Where it waits is said at once: the user may know what it waits for. */
 static void report(struct dh_idle_program *p, const struct dh_stage *s, struct dh_stage_state *t, pid_t stage,
                    uint64_t so_far_ns)
 {

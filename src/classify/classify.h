@@ -59,7 +59,7 @@ struct dh_classified {
     double slower;
     bool is_exact; /* systematic: nothing was left out */
     bool is_cut;   /* time was over before all that runs are made of */
-    bool is_slow, stale_inline;
+    bool is_slow;
     bool is_free; /* free runs: `run` has an end and output, but no schedule */
     enum dh_no_failure no_failure;
     unsigned rate;     /* one in 2^rate of its accesses is served; 0: all */

@@ -130,7 +130,6 @@ void dh_measure_slow_down(struct campaign *c, struct dh_classified *out)
         return;
     struct work oldest = work_with(c, out, "oldest", worst, RUNS, time_enough(c, time_ns / 3));
     bool endless = oldest.endless && !newest.endless && oldest.stale && worst == EVERYWHERE;
-    out->stale_inline = oldest.stale;
     out->slower = endless ? MUCH_SLOWER : newest.mean > 0 ? oldest.mean / newest.mean : 0;
     out->is_slow = endless || is_slower(&newest, &oldest);
 }

@@ -22,7 +22,7 @@ struct answer {
     struct dh_suppressions suppressions;
     struct dh_str out;
     unsigned reported, suppressed, by; /* by: the last suppression that matched */
-    struct dh_log_record before;       /* what was told */
+    struct dh_log_record before;       /* what was reported */
     uint64_t id;                       /* of the last one */
 };
 

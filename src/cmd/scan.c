@@ -39,7 +39,7 @@ static void dump_model(const struct dh_program *p)
     dh_str_release(&out);
 }
 
-static bool is(const struct scan *s, const char *option, const char *value)
+static bool option_is(const struct scan *s, const char *option, const char *value)
 {
     return strcmp(dh_option_get(s->options, option), value) == 0;
 }
@@ -48,7 +48,7 @@ static enum dh_call_cache read_cache(const struct scan *s)
 {
     static const char *const names[] = {"normal", "best", "worst", "none", "unclipped"};
     unsigned n = sizeof names / sizeof *names;
-    while (--n && !is(s, "cache", names[n]))
+    while (--n && !option_is(s, "cache", names[n]))
         ;
     return (enum dh_call_cache)n;
 }
@@ -70,7 +70,7 @@ static bool print_results(struct scan *s, struct dh_scan_results *r)
     const char *explain = dh_option_get(s->options, "explain");
     if (explain)
         return dh_scan_print_why(r, explain);
-    (is(s, "format", "json") ? dh_scan_print_json : dh_scan_print_text)(r, statistics);
+    (option_is(s, "format", "json") ? dh_scan_print_json : dh_scan_print_text)(r, statistics);
     return r->findings.n;
 }
 
@@ -82,11 +82,11 @@ static bool use_results(void *arg, struct dh_scan_results *r, struct dh_err *err
     unsigned n = 0;
     if (sections && !write_sections(s, r->scan, &n, err))
         return false;
-    if (!dh_option_get(s->options, "explain") && !is(s, "db", "none") && !dh_scan_results_store(r, db, err))
+    if (!dh_option_get(s->options, "explain") && !option_is(s, "db", "none") && !dh_scan_results_store(r, db, err))
         return false;
     s->shared->found = print_results(s, r);
     dh_scan_notice_left(r->scan);
-    if (sections && !is(s, "format", "json"))
+    if (sections && !option_is(s, "format", "json"))
         printf("%u section%s in %s\n", n, n == 1 ? "" : "s", sections);
     return true;
 }
@@ -112,8 +112,8 @@ static bool scan_in_child(void *arg, struct dh_err *err)
         .models = dh_option_get(s->options, "models"),
         .suppressions = &s->suppressions,
         .options = {.cache = read_cache(s),
-                    .sequential = is(s, "order", "sc"),
-                    .wide = is(s, "exposed-reads", "no"),
+                    .sequential = option_is(s, "order", "sc"),
+                    .wide = option_is(s, "exposed-reads", "no"),
                     .neighbours = dh_option_get(s->options, "sections"),
                     .until_ns = s->until_ns},
         .library = dh_option_given(s->options, "library"),

@@ -210,14 +210,14 @@ static bool explain_place(struct dh_scan_results *r, const char *place, const ch
 {
     unsigned line = (unsigned)strtoul(colon + 1, NULL, 10);
     bool found = false;
-    struct dh_heuristics customs;
-    dh_heuristics_init(&customs, &r->scan->symex);
+    struct dh_heuristics heuristics;
+    dh_heuristics_init(&heuristics, &r->scan->symex);
     for (uint32_t e = 0; e < r->scan->symex.events.n; e++)
         if (r->scan->symex.events.at[e].kind <= DH_SYMEX_WRITE && is_at(r, e, place, (size_t)(colon - place), line)) {
-            print_decisions(r, &customs, e);
+            print_decisions(r, &heuristics, e);
             found = true;
         }
-    dh_heuristics_release(&customs);
+    dh_heuristics_release(&heuristics);
     if (!found)
         printf("no access to anything that threads share at %s\n", place);
     return found;

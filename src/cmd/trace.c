@@ -47,7 +47,7 @@ static bool begin_job(struct job *j, struct dh_err *err)
     return true;
 }
 
-static void end(struct job *j)
+static void end_job(struct job *j)
 {
     dh_rules_filter_free(j->filter);
     dh_suspicion_collector_free(j->names);
@@ -57,8 +57,8 @@ static void end(struct job *j)
 }
 
 /* The events that the rules keep. */
-static bool each(struct job *j, const char *what, bool (*fn)(void *arg, struct job *j, const struct dh_event *e),
-                 void *arg, struct dh_err *err)
+static bool each_event(struct job *j, const char *what, bool (*fn)(void *arg, struct job *j, const struct dh_event *e),
+                       void *arg, struct dh_err *err)
 {
     struct dh_progress progress = {.what = what};
     struct dh_event e;
@@ -92,7 +92,7 @@ static int dump(struct job *j)
 {
     struct dh_err err = {0};
     struct dh_str line = {0};
-    bool ok = begin_job(j, &err) && each(j, "trace dump", print_event, &line, &err);
+    bool ok = begin_job(j, &err) && each_event(j, "trace dump", print_event, &line, &err);
     dh_str_release(&line);
     if (ok || ferror(stdout))
         return DH_EXIT_OK; /* main reports an output that cannot be written */
@@ -137,7 +137,7 @@ static bool import_to(struct job *j, const char *path, struct dh_err *err)
     struct import i = {0};
     if (!begin_job(j, err) || !(i.out = dh_dht_create(path, dh_source_meta(j->source), NULL, err)))
         return false;
-    bool ok = each(j, "trace import", add_event, &i, err);
+    bool ok = each_event(j, "trace import", add_event, &i, err);
     struct dh_err failed = {0};
     if (!dh_dht_close(i.out, &failed)) {
         dh_err_release(err);
@@ -183,7 +183,7 @@ static int trace(const struct dh_parsed *p)
     } else {
         struct job j = {.options = p, .path = operands[1]};
         code = deeds[i].fn(&j);
-        end(&j);
+        end_job(&j);
     }
     return code;
 }

@@ -90,7 +90,7 @@ static void event(void *self, const struct dh_event *e)
     }
 }
 
-static void end(void *self)
+static void end_stream(void *self)
 {
     (void)self;
 }
@@ -107,5 +107,5 @@ const struct dh_detector dh_detector_atomrace = {.name = "atomrace",
                                                  .events = DH_EVENTS_COLLISION,
                                                  .begin = begin_detector,
                                                  .event = event,
-                                                 .end = end,
+                                                 .end = end_stream,
                                                  .release = release};

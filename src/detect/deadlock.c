@@ -209,7 +209,7 @@ static void event(void *self, const struct dh_event *e)
     dh_must_hb_event(d->must_hb, e);
 }
 
-static void end(void *self)
+static void end_stream(void *self)
 {
     struct deadlock *d = self;
     dh_waits_end(d->waits);
@@ -231,6 +231,6 @@ const struct dh_detector dh_detector_deadlock = {
               DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY,
     .begin = begin_detector,
     .event = event,
-    .end = end,
+    .end = end_stream,
     .release = release,
 };

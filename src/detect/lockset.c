@@ -464,7 +464,7 @@ static void event(void *self, const struct dh_event *e)
     dh_segments_event(l->segments, e);
 }
 
-static void end(void *self)
+static void end_stream(void *self)
 {
     struct lockset *l = self;
     dh_learned_order_flush(l->learned);
@@ -523,6 +523,6 @@ const struct dh_detector dh_detector_lockset = {
               DH_EVENTS_ORDER | DH_EVENTS_THREAD,
     .begin = begin_detector,
     .event = event,
-    .end = end,
+    .end = end_stream,
     .release = release,
 };

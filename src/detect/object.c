@@ -559,7 +559,7 @@ static void event(void *self, const struct dh_event *e)
     dh_segments_event(s->segments, e);
 }
 
-static void end(void *self)
+static void end_stream(void *self)
 {
     struct objects *s = self;
     dh_learned_order_flush(s->learned);
@@ -635,7 +635,7 @@ const struct dh_detector dh_detector_object = {
               DH_EVENTS_ORDER | DH_EVENTS_THREAD,
     .begin = begin_detector,
     .event = event,
-    .end = end,
+    .end = end_stream,
     .release = release,
     .may_defer = may_defer,
     .count = count,

@@ -90,7 +90,7 @@ static void begin_thread(struct dh_run_state *w, const struct dh_event *e)
         t->begun = true;
 }
 
-static void end(struct dh_run_state *w, const struct dh_event *e)
+static void end_thread(struct dh_run_state *w, const struct dh_event *e)
 {
     struct dh_run_thread *t = thread_of(w, e->thread);
     if (t)
@@ -353,7 +353,7 @@ static void (*const before[DH_EVENT_COUNT])(struct dh_run_state *, const struct 
 };
 
 static void (*const after[DH_EVENT_COUNT])(struct dh_run_state *, const struct dh_event *) = {
-    [DH_EVENT_THREAD_END] = end,          [DH_EVENT_LEAVE] = leave,
+    [DH_EVENT_THREAD_END] = end_thread,   [DH_EVENT_LEAVE] = leave,
     [DH_EVENT_UNLOCK] = unlock,           [DH_EVENT_FREE] = release,
     [DH_EVENT_LOCK_DESTROY] = renew_lock,
 };

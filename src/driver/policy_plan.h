@@ -27,8 +27,6 @@ bool dh_policy_matches_linked(const char *file, const struct dh_site_table *t, c
 
 /* Whether the site is what a policy calls by this name: its stable name, or FILE:LINE and perhaps :R, :W, :lock, ... */
 bool dh_policy_names_site(const struct dh_site_table *t, const struct dh_site *s, const char *name);
-/* Whether the access is to the variable that a policy calls by this name. */
-bool dh_policy_names_variable(const struct dh_site_table *t, const struct dh_site *s, const char *name);
 
 /* Fills in plan->heal from the policy in the plan's name, if it has one. Lives as long as the process. */
 bool dh_policy_place(const char *plan_name, const struct dh_site_table *t, struct dh_plan *plan, struct dh_err *err);

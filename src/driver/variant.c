@@ -158,10 +158,9 @@ static bool is_production(const struct dh_variant *v)
 static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, struct dh_scope_objects *objects,
                               struct dh_err *err)
 {
-    struct dh_instrument_counts counts = {0};
     if (!(v->plan->everywhere & DH_CLASS_SCOPE))
         return true;
-    return dh_instrument_scopes(v->module, v->plan, places, &counts, objects, err) &&
+    return dh_instrument_scopes(v->module, v->plan, places, objects, err) &&
            verify(v->module, "placing activations", err);
 }
 
@@ -174,7 +173,6 @@ static bool is_counting(const struct dh_variant *v, enum dh_count_mode what)
 static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, const struct dh_scope_objects *objects,
                                 struct dh_err *err)
 {
-    struct dh_instrument_counts counts = {0};
     bool exact = v->plan->everywhere & DH_CLASSES_EXACT, late = v->plan->everywhere & DH_CLASSES_LATE;
     bool heals = v->plan->everywhere & DH_CLASS_HEAL;
     if (v->plan->heal && !is_executable(v))
@@ -182,11 +180,10 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
     dh_library_defects_mend(v->module);
     if (is_counting(v, DH_COUNT_EVENTS))
         dh_count_events(v->module, v->sites);
-    if (heals &&
-        !(dh_instrument_heal(v->module, v->plan, places, &counts, err) && verify(v->module, "placing what heals", err)))
+    if (heals && !(dh_instrument_heal(v->module, v->plan, places, err) && verify(v->module, "placing what heals", err)))
         return false;
     /* Of a large program that takes long, and it is verified again below. */
-    if (exact && !(dh_instrument_exact(v->module, v->plan, places, &counts, err) &&
+    if (exact && !(dh_instrument_exact(v->module, v->plan, places, err) &&
                    (v->is_large || verify(v->module, "exact instrumentation", err))))
         return false;
     if (late)
@@ -195,11 +192,11 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
         return false;
     if (objects->variables.n && !dh_instrument_scope_objects(v->module, places, objects, err))
         return false;
-    if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
-                  verify(v->module, "late instrumentation", err)))
+    if (late &&
+        !(dh_instrument_late(v->module, v->plan, places, err) && verify(v->module, "late instrumentation", err)))
         return false;
     if ((exact || heals) && !late &&
-        !(dh_instrument_after_inlining(v->module, v->plan, places, &counts, err) && verify(v->module, "settling", err)))
+        !(dh_instrument_after_inlining(v->module, v->plan, places, err) && verify(v->module, "settling", err)))
         return false;
     if (is_counting(v, DH_COUNT_CHECKS))
         dh_count_checks(v->module, v->sites);

@@ -194,8 +194,6 @@ enum { DH_PLACES_OF_EXECUTABLE = 1 << 25, DH_PLACES_OF_LIBRARY = 1 << 20 };
 struct dh_engine_library {
     struct dh_file_identity file; /* that is loaded */
     uint32_t first, count;        /* places */
-    uint32_t is_met;              /* the program loaded it */
-    uint32_t unused;
     char path[DH_ENGINE_PATH];
 };
 
@@ -372,8 +370,7 @@ struct dh_engine_progress {
     uint64_t begun_ns, now_ns; /* monotonic clock: beginning of the search, last update */
     uint64_t cpu_ns;           /* of the process, at the last update: for rates on a busy machine */
     uint64_t dirty_pages;      /* copied back by every restore */
-    uint64_t restore_bytes;
-    uint32_t depth_last, depth_most;
+    uint32_t depth_most;
     uint32_t threads_most;
     uint32_t diverged_at;            /* decision that could not be followed */
     struct dh_engine_party diverged; /* the step that the thread was about to do instead */
@@ -403,7 +400,6 @@ struct dh_engine_progress {
     uint32_t buffer_most, buffer_written; /* writes of one of them that hb kept at most, and would without its rules */
     uint64_t shared;                      /* adversarial locations that two threads accessed, of all schedules */
     uint64_t locations;                   /* adversarial ones of a schedule, of eight bytes each: most */
-    uint64_t outcome_new_at;              /* schedule that added the last of `outcomes` */
     /* Of the first complete schedules: operations until main was the only thread left, without adversarial loads and
      * yields, since a thread that polls makes no progress. */
     uint64_t works[DH_ENGINE_WORKS];

@@ -147,7 +147,7 @@ void dh_log_put_header(struct dh_log_out *o)
     put32(o, DH_LOG_ENDIANNESS);
 }
 
-/* Size and sum are filled in by `end`; the sum covers everything behind itself. */
+/* Size and sum are filled in by `end_record`; the sum covers everything behind itself. */
 static size_t begin_record(struct dh_log_out *o, uint32_t type)
 {
     size_t start = o->n;
@@ -164,7 +164,7 @@ static void set32(struct dh_log_out *o, size_t at, uint32_t value)
     put32(&there, value);
 }
 
-static void end(struct dh_log_out *o, size_t start)
+static void end_record(struct dh_log_out *o, size_t start)
 {
     if (o->full) {
         o->n = start;
@@ -183,14 +183,14 @@ void dh_log_put_process(struct dh_log_out *o, const struct dh_log_process *p)
     put_text(o, p->path);
     put_text(o, p->original);
     put_text(o, p->variant);
-    end(o, start);
+    end_record(o, start);
 }
 
 void dh_log_put_note(struct dh_log_out *o, const char *text)
 {
     size_t start = begin_record(o, DH_LOG_NOTE);
     put_text(o, text);
-    end(o, start);
+    end_record(o, start);
 }
 
 void dh_log_put_reported(struct dh_log_out *o, const uint64_t *ids, uint32_t n)
@@ -198,7 +198,7 @@ void dh_log_put_reported(struct dh_log_out *o, const uint64_t *ids, uint32_t n)
     size_t start = begin_record(o, DH_LOG_REPORTED);
     for (uint32_t i = 0; i < n; i++)
         put64(o, ids[i]);
-    end(o, start);
+    end_record(o, start);
 }
 
 static void put_memory(struct dh_log_out *o, const struct dh_log_finding *f)
@@ -236,5 +236,5 @@ void dh_log_put_finding(struct dh_log_out *o, const struct dh_log_finding *f)
         put_bytes(o, f->modules[i].id, sizeof f->modules[i].id);
         put_text(o, f->modules[i].path);
     }
-    end(o, start);
+    end_record(o, start);
 }

@@ -82,7 +82,7 @@ static void read_word(struct reader *r)
     r->store += n + 1;
 }
 
-static void next(struct reader *r)
+static void next_token(struct reader *r)
 {
     skip_comments(&r->c);
     r->word = NULL;
@@ -107,7 +107,7 @@ static bool take_word(struct reader *r, const char *word)
 {
     bool is = is_word(r, word);
     if (is)
-        next(r);
+        next_token(r);
     return is;
 }
 
@@ -128,7 +128,7 @@ static const char *take_text(struct reader *r, const char *expected)
         fail_expected(r, expected);
         return "";
     }
-    next(r);
+    next_token(r);
     return text;
 }
 
@@ -137,7 +137,7 @@ static void take_mark(struct reader *r, char mark, const char *expected)
     if (r->mark != mark)
         fail_expected(r, expected);
     else
-        next(r);
+        next_token(r);
 }
 
 /* ---- what words mean ---- */
@@ -182,9 +182,9 @@ static void read_vars(struct reader *r, uint32_t section)
         s->variables[s->n_variables++] =
             (struct dh_section_variable){section, number_of(s->names, &s->n_names, name), line};
         if (r->mark == ',')
-            next(r);
+            next_token(r);
     } while (r->mark != ';' && !r->failed);
-    next(r);
+    next_token(r);
     r->has.vars = true;
 }
 
@@ -194,7 +194,7 @@ static unsigned read_allow(struct reader *r)
     if (!is_word(r, "allow"))
         return 0;
     do {
-        next(r); /* `allow`, | or , */
+        next_token(r); /* `allow`, | or , */
         if (is_word(r, "R"))
             allow |= DH_ALLOW_READ;
         else if (is_word(r, "W"))
@@ -202,7 +202,7 @@ static unsigned read_allow(struct reader *r)
         else
             fail_expected(r, "R or W behind 'allow'");
         if (!r->failed)
-            next(r);
+            next_token(r);
     } while (!r->failed && (r->mark == '|' || r->mark == ','));
     return allow;
 }
@@ -242,7 +242,7 @@ static void read_section(struct reader *r)
 {
     struct dh_sections *s = r->s;
     uint32_t line = r->line, column = r->column, other;
-    next(r);
+    next_token(r);
     struct dh_section section = {.line = line};
     line = r->line, column = r->column;
     section.name = take_text(r, "the name of the section");
@@ -258,7 +258,7 @@ static void read_section(struct reader *r)
     if (!r->failed && missing)
         FAIL(r, "the section ends here; expected ", missing, " in it");
     if (!r->failed)
-        next(r);
+        next_token(r);
 }
 
 static uint8_t read_means(struct reader *r)
@@ -275,7 +275,7 @@ static void read_heal(struct reader *r)
 {
     struct dh_sections *s = r->s;
     struct dh_heal h = {.line = r->line};
-    next(r);
+    next_token(r);
     uint32_t line = r->line, column = r->column;
     const char *name = take_text(r, "the name of a section");
     if (!r->failed && !find_section(s, name, &h.section))
@@ -326,7 +326,7 @@ bool dh_sections_read(struct dh_sections *s, const char *text, size_t n, void *(
     *s = (struct dh_sections){0};
     if (!make_room(&r, text, n, allocate))
         return false;
-    next(&r);
+    next_token(&r);
     while (!r.failed && (r.word || r.mark)) {
         if (is_word(&r, "section"))
             read_section(&r);

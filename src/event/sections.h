@@ -12,8 +12,6 @@ enum dh_section_role { DH_SECTION_ENTRY, DH_SECTION_END, DH_SECTION_EXIT, DH_SEC
 enum dh_section_allow { DH_ALLOW_READ = 1, DH_ALLOW_WRITE = 2 };
 enum dh_heal_means { DH_HEAL_LOCK, DH_HEAL_SCHEDULE, DH_HEAL_ORDER, DH_HEAL_MEANS };
 
-#define DH_SECTION_NO_TEXT UINT32_MAX
-
 /* Where a section begins or ends. */
 struct dh_section_point {
     uint32_t section;

@@ -239,7 +239,7 @@ static void begin_finding(const struct dh_scan_subject *n, const char *kind, con
     f->object_thread = DH_NO_THREAD;
 }
 
-static void end(const struct dh_scan_subject *n, struct dh_finding *f)
+static void finish_finding(const struct dh_scan_subject *n, struct dh_finding *f)
 {
     for (size_t i = 0; i < f->accesses.n; i++)
         if (f->accesses.at[i].thread < n->symex->threads.n)
@@ -262,7 +262,7 @@ void dh_scan_race(const struct dh_scan_subject *n, uint32_t one, uint32_t other,
     dh_finding_set(&f->variable, name->variable[0] ? name->variable : a->variable);
     dh_finding_set(&f->type, name->type);
     name_object(n, &n->symex->events.at[one], f);
-    end(n, f);
+    finish_finding(n, f);
 }
 
 /* "lower, upper": each once. */
@@ -306,7 +306,7 @@ void dh_scan_deadlock(const struct dh_scan_subject *n, const struct dh_deadlock 
         name_locks(f);
     else
         dh_finding_set(&f->variable, first->object[0] ? first->object : first->variable);
-    end(n, f);
+    finish_finding(n, f);
 }
 
 /* ---- steps that belong together ---- */
@@ -368,7 +368,7 @@ void dh_scan_violation(const struct dh_scan_subject *n, const struct dh_violatio
     f->variable = two ? dh_format("{%s, %s}", x, y) : dh_strdup(x);
     dh_finding_set(&f->type, two ? "" : name_or(a[0].type, a[1].type));
     name_object(n, &n->symex->events.at[v->first], f);
-    end(n, f);
+    finish_finding(n, f);
 }
 
 bool dh_scan_has_line(const struct dh_finding *f)

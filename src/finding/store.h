@@ -54,7 +54,7 @@ bool dh_store_put(const char *path, const struct dh_store_run *run, const struct
 struct dh_store_choice {
     const char *id;                         /* beginning of an id, or NULL */
     long long run;                          /* only those seen in it; 0 = all */
-    long long since;                        /* only those seen in a run behind it, of `program` if that is set */
+    long long since;                        /* only those seen in a run after it, of `program` if that is set */
     const char *program;                    /* file, or NULL for all */
     const char *kinds, *levels, *detectors; /* words separated by commas, or NULL for all */
 };

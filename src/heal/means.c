@@ -47,7 +47,7 @@ static bool part_spanning(struct dh_draft *d, size_t group, const struct dh_heal
 }
 
 /* One step towards safety; false: there is nothing to change. A cycle is broken when the group is entered before all
- * other locks, or when no section goes on behind a critical section of the program; where neither helps, and with
+ * other locks, or when no section goes on after a critical section of the program; where neither helps, and with
  * waits, there can be no lock at all. */
 static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_risks *risks, bool must, bool notes)
 {

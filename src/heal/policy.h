@@ -73,7 +73,7 @@ bool dh_draft_wait_earlier(struct dh_draft *d, size_t group, const char *section
 bool dh_draft_part(struct dh_draft *d, size_t group, const char *section, const char *why);
 /* Drops sections inside of a function that is a section as a whole. The last step. */
 void dh_draft_tidy(struct dh_draft *d);
-/* Begins anew, with sections that do not go on behind critical sections of the program. False: they do not already, or
+/* Begins anew, with sections that do not go on after critical sections of the program. False: they do not already, or
  * what is healed are steps of which each is one. */
 bool dh_draft_split(struct dh_draft *d, size_t group);
 /* By another means, and why. */

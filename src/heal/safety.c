@@ -172,7 +172,7 @@ static void report(struct safety *s, enum dh_heal_risk_kind kind, uint32_t group
     free(text);
 }
 
-/* ---- sections that go on behind a critical section of the program ---- */
+/* ---- sections that go on after a critical section of the program ---- */
 
 static void note_entry(struct safety *s, struct held *h, uint32_t section)
 {
@@ -189,7 +189,7 @@ static void release_locks(const struct safety *s, struct held *h, uint64_t locks
             put(h->broken, i, true);
 }
 
-/* The program itself lets others in between: what comes behind is another step. */
+/* The program itself lets others in between: what comes after is another step. */
 static void report_spanning(struct safety *s, const struct held *h)
 {
     for (uint32_t i = 0; s->is_fixpoint && i < policy(s)->file.n_sections; i++)
@@ -662,7 +662,6 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
     struct dh_container c;
     struct dh_bytes sites, module;
     struct dh_site_table t;
-    struct dh_instrument_counts counts = {0};
     const char *why;
     if (!dh_container_open(&c, j->module, err) || !dh_container_read(&c, DH_PART_SITES, &sites, err) ||
         !dh_container_read(&c, DH_PART_MODULE, &module, err))
@@ -681,7 +680,7 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
     if (!*m)
         return false;
     LLVMSetIsNewDbgInfoFormat(*m, 0);
-    return dh_instrument_heal(*m, plan, s->places, &counts, err);
+    return dh_instrument_heal(*m, plan, s->places, err);
 }
 
 /* ---- code without hooks ---- */

@@ -19,7 +19,7 @@ enum dh_heal_risk_kind {
     /* No risk: a function that acquires a lock and then enters the group; its name is the text. As a section, it would
      * enter first. */
     DH_RISK_FUNCTION,
-    /* None: a section that was entered under a lock of the program goes on behind its release and acquires another. */
+    /* None: a section that was entered under a lock of the program goes on after its release and acquires another. */
     DH_RISK_SPANS,
     DH_RISK_NEIGHBOUR, /* none: another group of a cycle with this one, by name; one lock for both has no cycle */
     DH_RISK_BY_OBJECT  /* none: the group has a lock for each object */

@@ -57,7 +57,7 @@ static const struct call {
     {SYS_fcntl, "fcntl", NEVER, 0, DH_WAITING_FOR_OUTSIDE},
 };
 
-static const struct call *known(long number)
+static const struct call *known_call(long number)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (calls[i].number == number)
@@ -82,7 +82,7 @@ bool dh_wait_call_of(pid_t process, pid_t thread, struct dh_wait_call *out)
 
 enum dh_waiting dh_wait_call_kind(const struct dh_wait_call *c)
 {
-    const struct call *k = known(c->number);
+    const struct call *k = known_call(c->number);
     uint64_t limit = k ? c->arguments[k->argument] : 0;
     bool ends = k && (k->limit == ALWAYS || (k->limit == POINTER && limit) || (k->limit == NUMBER && (int)limit >= 0));
     return !k ? DH_WAITING_FOR_OUTSIDE : ends ? DH_WAITING_FOR_TIME : k->without;
@@ -90,7 +90,7 @@ enum dh_waiting dh_wait_call_kind(const struct dh_wait_call *c)
 
 const char *dh_wait_call_name(const struct dh_wait_call *c)
 {
-    const struct call *k = known(c->number);
+    const struct call *k = known_call(c->number);
     return k ? k->name : "a system call";
 }
 

@@ -187,13 +187,12 @@ static void replace(struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef
     LLVMInstructionEraseFromParent(a->at);
 }
 
-bool dh_atomics_place(struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place)
+void dh_atomics_place(struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place)
 {
     if (LLVMIsAtomicSingleThread(a->at))
-        return false;
+        return;
     if (can_replace(a))
         replace(pass, a, place);
     else
         dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_CALL, &place);
-    return true;
 }

@@ -7,7 +7,7 @@
 
 /* Replaces the instruction at the builder's position, which must be just before it; `a->at` is gone afterwards. One of
  * a size or alignment that the machine cannot do is announced as a call: the code generator makes it one of libatomic,
- * which the runtime stands before. False: nothing was placed, it is ordered against signal handlers only. */
-bool dh_atomics_place(struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place);
+ * which the runtime stands before. One that is ordered against signal handlers only stays as it is. */
+void dh_atomics_place(struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place);
 
 #endif

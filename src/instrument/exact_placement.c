@@ -31,12 +31,6 @@ static void place_access(struct exact *e, const struct dh_memop *a, LLVMValueRef
     dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_BEFORE, args);
     dh_pass_position_after(&e->pass, a->at);
     dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_AFTER, args);
-    if (a->kind == DH_MEMOP_ATOMIC)
-        e->pass.counts->atomics++;
-    else if (a->op == DH_OP_READ)
-        e->pass.counts->reads++;
-    else
-        e->pass.counts->writes++;
 }
 
 static void place_fence(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
@@ -44,7 +38,6 @@ static void place_fence(struct exact *e, const struct dh_memop *a, LLVMValueRef 
     LLVMValueRef args[] = {dh_pass_u32(&e->pass, dh_memop_what(a)), place};
     dh_pass_position_before(&e->pass, a->at);
     dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_FENCE, args);
-    e->pass.counts->atomics++;
 }
 
 static void place_memory(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
@@ -55,7 +48,6 @@ static void place_memory(struct exact *e, const struct dh_memop *a, LLVMValueRef
     dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_BEFORE_RANGE, args);
     dh_pass_position_after(&e->pass, a->at);
     dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_AFTER_RANGE, args);
-    e->pass.counts->ranges++;
 }
 
 /* Inline assembly calls nothing that would take the place: the next call that has none would. */
@@ -65,7 +57,6 @@ static void place_call(struct exact *e, const struct dh_memop *a, LLVMValueRef p
         return;
     dh_pass_position_before(&e->pass, a->at);
     dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_CALL, &place);
-    e->pass.counts->calls++;
 }
 
 /* ---- AtomRace ---- */
@@ -164,11 +155,10 @@ static bool is_sparse(const struct dh_plan *plan)
     return plan->bits && (plan->everywhere == DH_CLASS_ATOMRACE || plan->everywhere == DH_CLASS_STALE);
 }
 
-bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                         struct dh_instrument_counts *counts, struct dh_err *err)
+bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places, struct dh_err *err)
 {
     struct exact e = {0};
-    if (!dh_pass_init(&e.pass, m, plan, places, counts, err))
+    if (!dh_pass_init(&e.pass, m, plan, places, err))
         return false;
     /* Without late placement, frames are placed after inlining; here they would only hinder it. */
     bool frames = !dh_frames_present(m) && !is_sparse(plan);

@@ -346,7 +346,6 @@ static void place_group(struct heal *h, uint32_t site, LLVMValueRef i)
     dh_hooks_call(&h->pass.hooks, h->pass.b, by_object ? DH_HOOK_HEAL_ENTER_AT : DH_HOOK_HEAL_ENTER, at + !by_object);
     dh_pass_position_after(&h->pass, i);
     dh_hooks_call(&h->pass.hooks, h->pass.b, by_object ? DH_HOOK_HEAL_LEAVE_AT : DH_HOOK_HEAL_LEAVE, at + !by_object);
-    h->pass.counts->writes++;
 }
 
 /* ---- exits ---- */
@@ -736,13 +735,12 @@ static void make_room(struct heal *h, const struct dh_site_builder *builder)
         h->ops[i] = t.sites[i].op;
 }
 
-bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                        struct dh_instrument_counts *counts, struct dh_err *err)
+bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places, struct dh_err *err)
 {
     struct heal h = {.plan = plan->heal};
     if (!plan->heal)
         return dh_err_set(err, "the plan heals, but names no policy; expected 'heal@' and the name of one");
-    if (!dh_pass_init(&h.pass, m, plan, places, counts, err))
+    if (!dh_pass_init(&h.pass, m, plan, places, err))
         return false;
     make_room(&h, places->sites);
     dh_places_enter_module(places, m);

@@ -23,7 +23,7 @@ static bool is_one_of(struct word w, const char *const *list, size_t n)
 }
 #define IS_ONE_OF(w, list) is_one_of(w, list, sizeof(list) / sizeof *(list))
 
-static bool is(struct word w, const char *text)
+static bool word_is(struct word w, const char *text)
 {
     return is_one_of(w, &text, 1);
 }
@@ -53,14 +53,14 @@ static enum dh_inline_asm_effect statement(const char *at, const char *end, bool
     struct word w = next_word(at, end);
     bool was_locked = *locked;
     *locked = false;
-    if (is(w, "lock")) {
+    if (word_is(w, "lock")) {
         was_locked = true;
         w = next_word(w.at + w.n, end);
         *locked = w.n == 0;
     }
     if (w.n == 0 || w.at[0] == '#' || IS_ONE_OF(w, harmless))
         return DH_INLINE_ASM_NONE;
-    if (is(w, "mfence") || (was_locked && IS_ONE_OF(w, idle) && is_idle_operand(w.at + w.n, end)))
+    if (word_is(w, "mfence") || (was_locked && IS_ONE_OF(w, idle) && is_idle_operand(w.at + w.n, end)))
         return DH_INLINE_ASM_FENCE;
     return DH_INLINE_ASM_UNKNOWN;
 }

@@ -30,15 +30,10 @@ struct dh_scope_objects {
 };
 void dh_scope_objects_release(struct dh_scope_objects *objects);
 
-struct dh_instrument_counts {
-    uint32_t reads, writes, atomics, ranges, calls, notes, functions, scopes; /* hooks placed */
-    uint32_t unplaced; /* no site was found, only a location nearby */
-};
-
 /* Right after numbering, before anything else: method scopes of functions that may access shared data more than once
  * (event/hooks.h). */
 bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                          struct dh_instrument_counts *counts, struct dh_scope_objects *objects, struct dh_err *err);
+                          struct dh_scope_objects *objects, struct dh_err *err);
 /* After simplification: the objects of scopes, where they may be shared. */
 bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, const struct dh_scope_objects *objects,
                                  struct dh_err *err);
@@ -46,16 +41,13 @@ bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, cons
  * that merged ones keep their sites (ir/site_scopes.h). */
 void dh_instrument_prepare(LLVMModuleRef m);
 /* Places the classes of `plan` that belong to DH_CLASSES_LATE or DH_CLASSES_EXACT. */
-bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                        struct dh_instrument_counts *counts, struct dh_err *err);
-bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                         struct dh_instrument_counts *counts, struct dh_err *err);
+bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places, struct dh_err *err);
+bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places, struct dh_err *err);
 /* Before those, which then lie inside: the sections of a policy (event/heal.h). */
-bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                        struct dh_instrument_counts *counts, struct dh_err *err);
+bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places, struct dh_err *err);
 /* After exact placement and the inlining that follows: frames of inlined functions are removed (they would pop their
  * caller's) and their hooks get places with chains. Late placement does this by itself. */
 bool dh_instrument_after_inlining(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                                  struct dh_instrument_counts *counts, struct dh_err *err);
+                                  struct dh_err *err);
 
 #endif

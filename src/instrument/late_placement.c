@@ -51,10 +51,7 @@ static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
     *site = r.site;
     l->classes =
         (l->pass.plan->proven ? dh_site_resolver_certain_classes(&l->resolver, a) : r.classes) & DH_CLASSES_LATE;
-    if (!l->classes)
-        return false;
-    l->pass.counts->unplaced += r.site == DH_NO_SITE;
-    return true;
+    return l->classes != 0;
 }
 
 static bool reads_only(enum dh_op op)
@@ -126,7 +123,6 @@ static void place_range(struct late *l, LLVMValueRef addr, LLVMValueRef size, bo
     uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
     bool plain = bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
     dh_hooks_call(&l->pass.hooks, l->pass.b, hooks[plain][read], args);
-    l->pass.counts->ranges++;
 }
 
 /* A wide access of whole granules as a few sized ones. */
@@ -144,8 +140,6 @@ static bool place_pieces(struct late *l, LLVMValueRef from, uint64_t bytes, unsi
         dh_hooks_call(&l->pass.hooks, l->pass.b, (read ? DH_HOOK_READ1 : DH_HOOK_WRITE1) + row, args);
         at += (uint64_t)1 << row;
     }
-    l->pass.counts->reads += read;
-    l->pass.counts->writes += !read;
     return true;
 }
 
@@ -171,7 +165,6 @@ static void place_note(struct late *l, LLVMValueRef addr, LLVMValueRef size, uns
         LLVMValueRef args[] = {addr, size, place};
         dh_hooks_call(&l->pass.hooks, l->pass.b, read ? DH_HOOK_NOTE_READ : DH_HOOK_NOTE_WRITE, args);
     }
-    l->pass.counts->notes++;
 }
 
 static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
@@ -186,7 +179,6 @@ static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
     LLVMValueRef args[3] = {a->addr, place};
     if (is_read(a)) {
         dh_hooks_call(&l->pass.hooks, l->pass.b, read_hook(l, a, row), args);
-        l->pass.counts->reads++;
         return;
     }
     if (a->bytes <= 8) {
@@ -194,7 +186,6 @@ static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
         args[2] = place;
     }
     dh_hooks_call(&l->pass.hooks, l->pass.b, DH_HOOK_WRITE1 + row, args);
-    l->pass.counts->writes++;
 }
 
 /* Use-after-free check only. */
@@ -205,8 +196,6 @@ static bool check_alive(struct late *l, const struct dh_memop *a, LLVMValueRef p
         return false;
     LLVMValueRef args[] = {a->addr, dh_pass_u64(&l->pass, a->bytes), place};
     dh_hooks_call(&l->pass.hooks, l->pass.b, is_read(a) ? DH_HOOK_ALIVE_READ : DH_HOOK_ALIVE_WRITE, args);
-    l->pass.counts->reads += is_read(a);
-    l->pass.counts->writes += !is_read(a);
     return true;
 }
 
@@ -221,7 +210,6 @@ static bool place_run(struct late *l, const struct dh_memop *a, LLVMValueRef pla
     LLVMValueRef args[] = {run.first, run.rounds, shape, place};
     enum dh_hook hook = is_read(a) ? DH_HOOK_READ_RUN : DH_HOOK_WRITE_RUN;
     dh_strided_loops_note_hook(&run, a, dh_hooks_call(&l->pass.hooks, l->pass.b, hook, args));
-    l->pass.counts->ranges++;
     return true;
 }
 
@@ -237,14 +225,13 @@ static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
 
 static void place_atomic(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
-    l->pass.counts->atomics += dh_atomics_place(&l->pass, a, place);
+    dh_atomics_place(&l->pass, a, place);
 }
 
 static void place_fence(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     LLVMValueRef args[] = {dh_pass_u32(&l->pass, dh_memop_what(a)), place};
     dh_hooks_call(&l->pass.hooks, l->pass.b, DH_HOOK_FENCE, args);
-    l->pass.counts->atomics++;
 }
 
 /* Of an end of a memory intrinsic; `argument` is its number, from 1. */
@@ -295,7 +282,6 @@ static void place_call(struct late *l, const struct dh_memop *a, LLVMValueRef pl
         return;
     }
     dh_hooks_call(&l->pass.hooks, l->pass.b, DH_HOOK_CALL, &place);
-    l->pass.counts->calls++;
 }
 
 /* ---- consistency scopes: every access counts, since another thread may write between a read and the write after it
@@ -399,11 +385,10 @@ static void place_all(struct late *l, LLVMValueRef f)
         dh_private_args_place(&l->pass, &l->escape, f, &l->work);
 }
 
-bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                        struct dh_instrument_counts *counts, struct dh_err *err)
+bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places, struct dh_err *err)
 {
     struct late l = {.nosanitize = LLVMGetMDKindIDInContext(LLVMGetModuleContext(m), "nosanitize", 10)};
-    if (!dh_pass_init(&l.pass, m, plan, places, counts, err))
+    if (!dh_pass_init(&l.pass, m, plan, places, err))
         return false;
     dh_places_enter_module(places, m);
     if (dh_frames_present(m)) {

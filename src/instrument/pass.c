@@ -79,7 +79,7 @@ bool dh_pass_may_instrument(const struct dh_pass *pass, LLVMValueRef f)
 /* ---- life ---- */
 
 bool dh_pass_init(struct dh_pass *pass, LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                  struct dh_instrument_counts *counts, struct dh_err *err)
+                  struct dh_err *err)
 {
     LLVMContextRef c = LLVMGetModuleContext(m);
     *pass = (struct dh_pass){
@@ -88,7 +88,6 @@ bool dh_pass_init(struct dh_pass *pass, LLVMModuleRef m, const struct dh_plan *p
         .layout = LLVMGetModuleDataLayout(m),
         .plan = plan,
         .places = places,
-        .counts = counts,
         .i32 = LLVMInt32TypeInContext(c),
         .i64 = LLVMInt64TypeInContext(c),
         .ptr = LLVMPointerTypeInContext(c, 0),

@@ -20,7 +20,6 @@ struct dh_pass {
     struct dh_hooks hooks;
     const struct dh_plan *plan;
     struct dh_places *places;
-    struct dh_instrument_counts *counts;
     struct dh_u64_set off_limits; /* functions in which nothing may be placed */
     LLVMMetadataRef subprogram;   /* of the function being woven; NULL without debug information */
 };
@@ -51,7 +50,7 @@ struct dh_memop {
 };
 
 bool dh_pass_init(struct dh_pass *pass, LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                  struct dh_instrument_counts *counts, struct dh_err *err);
+                  struct dh_err *err);
 void dh_pass_release(struct dh_pass *pass);
 
 /* May anything be placed into this function? */

@@ -27,7 +27,6 @@ void dh_post_inline_strip_frames(struct dh_pass *pass)
     remove_calls(pass, "__dh_leave");
     remove_calls(pass, "__dh_resume");
     remove_calls(pass, "__dh_enter");
-    pass->counts->functions = 0;
 }
 
 static void settle_place(struct dh_pass *pass, LLVMValueRef call)
@@ -53,11 +52,11 @@ void dh_post_inline_places(struct dh_pass *pass)
 }
 
 bool dh_instrument_after_inlining(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                                  struct dh_instrument_counts *counts, struct dh_err *err)
+                                  struct dh_err *err)
 {
     struct dh_plan none = {0};
     struct dh_pass pass;
-    if (!dh_pass_init(&pass, m, &none, places, counts, err))
+    if (!dh_pass_init(&pass, m, &none, places, err))
         return false;
     dh_places_enter_module(places, m);
     dh_post_inline_strip_frames(&pass);

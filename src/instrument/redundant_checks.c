@@ -136,7 +136,7 @@ static void read_blocks(struct available_checks *av, LLVMValueRef f)
     }
 }
 
-static void meet(struct fact *a, const struct fact *b)
+static void meet_facts(struct fact *a, const struct fact *b)
 {
     if (b->any)
         return;
@@ -164,7 +164,7 @@ static void facts_at_entry(struct available_checks *av, uint32_t n)
         av->now[k] = (struct fact){.any = n != 0};
     for (size_t i = 0; i < av->preds.n && n; i += 2)
         for (size_t k = 0; k < most && av->preds.at[i] == n; k++)
-            meet(&av->now[k], &av->ends[av->preds.at[i + 1] * most + k]);
+            meet_facts(&av->now[k], &av->ends[av->preds.at[i + 1] * most + k]);
     for (size_t k = 0; k < most; k++)
         if (is_made_in(av->addresses.at[k], av->all.at[n].block))
             av->now[k] = (struct fact){0};

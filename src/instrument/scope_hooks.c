@@ -254,7 +254,6 @@ static void place(struct scope_placement *a, LLVMValueRef function, struct dh_sc
         dh_vec_push(&objects->variables, variable);
     }
     place_scope_exits(a, function, token);
-    a->pass.counts->scopes++;
 }
 
 static bool needs_scope(struct scope_placement *a, LLVMValueRef f)
@@ -264,10 +263,10 @@ static bool needs_scope(struct scope_placement *a, LLVMValueRef f)
 }
 
 bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                          struct dh_instrument_counts *counts, struct dh_scope_objects *objects, struct dh_err *err)
+                          struct dh_scope_objects *objects, struct dh_err *err)
 {
     struct scope_placement a = {0};
-    if (!dh_pass_init(&a.pass, m, plan, places, counts, err))
+    if (!dh_pass_init(&a.pass, m, plan, places, err))
         return false;
     dh_value_vec wanted = {0};
     dh_escape_init(&a.escape, a.pass.c);
@@ -378,9 +377,8 @@ bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, cons
                                  struct dh_err *err)
 {
     struct dh_plan none = {0};
-    struct dh_instrument_counts counts = {0};
     struct scope_placement a = {0};
-    if (!dh_pass_init(&a.pass, m, &none, places, &counts, err))
+    if (!dh_pass_init(&a.pass, m, &none, places, err))
         return false;
     struct dh_di *di = dh_di_new(m);
     dh_escape_init(&a.escape, a.pass.c);

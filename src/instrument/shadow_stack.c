@@ -116,7 +116,6 @@ void dh_frames_place(struct dh_pass *pass, LLVMValueRef function)
             dh_pass_position_before(pass, e.leave.at[i]);
             dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_LEAVE, &depth);
         }
-        pass->counts->functions++;
     }
     dh_vec_release(&e.leave);
     dh_vec_release(&e.resume);

@@ -101,7 +101,6 @@ static LLVMValueRef what_of(struct dh_pass *pass, const struct dh_memop *a, bool
 static void place_load(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place)
 {
     int row = row_of(a);
-    pass->counts->reads++;
     if (row >= 0) {
         LLVMValueRef args[] = {a->addr, what_of(pass, a, true), place};
         dh_pass_position_before(pass, a->at);
@@ -122,7 +121,6 @@ static void place_store(struct dh_stale_hooks *s, struct dh_pass *pass, const st
 {
     int row = row_of(a);
     LLVMValueRef value = LLVMGetOperand(a->at, 0);
-    pass->counts->writes++;
     if (row >= 0) {
         dh_pass_position_before(pass, a->at);
         keep_for_sanitizer(pass, a);
@@ -147,7 +145,6 @@ static void place_range(struct dh_stale_hooks *s, struct dh_pass *pass, const st
     keep_range_for_sanitizer(s, pass, a);
     dh_pass_position_before(pass, a->at);
     LLVMValueRef size = dh_pass_size_u64(pass, a->size);
-    pass->counts->ranges++;
     if (a->src) {
         LLVMValueRef args[] = {a->addr, a->src, size, what, place};
         dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_COPY_ANY, args);
@@ -259,7 +256,6 @@ void dh_stale_hooks_place(struct dh_stale_hooks *s, struct dh_pass *pass, const 
     }
     if (a->kind == DH_MEMOP_ATOMIC) {
         dh_pass_position_before(pass, a->at);
-        pass->counts->atomics++;
         dh_atomics_place(pass, &as, place);
     } else if (a->kind == DH_MEMOP_MEMORY)
         place_range(s, pass, &as, place);

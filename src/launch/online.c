@@ -179,7 +179,7 @@ static void note_lost(const struct process *p)
                   p->online->o.command, lost, lost == 1 ? "" : "s", p->meta->pid, lost == 1 ? "it" : "them");
 }
 
-static void end(void *process, uint64_t lost)
+static void end_events(void *process, uint64_t lost)
 {
     struct process *p = process;
     struct dh_online *o = p->online;
@@ -251,7 +251,7 @@ struct dh_online *dh_online_open(const struct dh_online_options *options, struct
     o->o = *options;
     if (!o->o.of_detectors.get)
         o->o.of_detectors.get = no_option;
-    struct dh_live_sink sink = {begin_stream, event, grown, end, o};
+    struct dh_live_sink sink = {begin_stream, event, grown, end_events, o};
     bool ok =
         !*options->detectors || (dh_detectors_parse(options->detectors, &o->detectors, err) && try_detectors(o, err));
     ok = ok && (!options->rules || (o->rules = dh_rules_read(options->rules, err)));

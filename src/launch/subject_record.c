@@ -38,7 +38,8 @@ static bool is_of_the_run(const struct stat *st)
     return same;
 }
 
-/* What is in the pipe, without taking it out: the program, or whoever shares the pipe with it, is still to read it. */
+/* What is in the pipe, without taking it out: the program, or another process that shares the pipe, is still to read
+ * it. */
 static bool copy_pipe(const char *to)
 {
     static char block[PIPE_MOST];

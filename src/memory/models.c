@@ -1,3 +1,4 @@
+/* The memory models of models.def by name, and what a compare-exchange may read under any of them. */
 #include "memory/model.h"
 
 #include "base/reader.h"

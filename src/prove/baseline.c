@@ -442,7 +442,7 @@ static bool run_more(struct comparison *c)
     return true;
 }
 
-/* The same end and the same results; what is told on the way, about memory that was used or what was met first, is
+/* The same end and the same results; what is reported on the way, about memory that was used or what was met first, is
  * another one. */
 static bool differs_on_errors_only(const struct comparison *c)
 {

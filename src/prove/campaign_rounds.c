@@ -1,6 +1,6 @@
 /* Whose turn it is: strategies of a goal, and goals, get a little time first and twice as much in each round, so that
- * what one of them finds at once is not behind what another one searches in vain. A campaign that is bounded by counts
- * of schedules has one round, which is the same on a busy machine. */
+ * what one of them finds at once does not wait for what another one searches in vain. A campaign that is bounded by
+ * counts of schedules has one round, which is the same on a busy machine. */
 #include "base/alloc.h"
 #include "finding/group.h"
 #include "prove/campaign_internal.h"

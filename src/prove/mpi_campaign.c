@@ -21,7 +21,7 @@ struct tally {
 struct ranks {
     struct dh_mpi *mpi;
     struct dh_campaign_terms terms;
-    uint64_t next_part, began_ns, until_ns, done_schedules;
+    uint64_t next_part, began_ns, until_ns;
     int stopped; /* workers that got STOP */
     bool failed, found_first;
     struct dh_names proven; /* ids */
@@ -202,7 +202,6 @@ static void run_as_first(struct ranks *r, const struct dh_campaign_host *host)
         r->failed = !do_part(r, r->next_part++, host, &part) || r->failed;
         struct tally t = {part.schedules, part.steps, part.threads, part.unconfirmed};
         add_tally(r, &t);
-        r->done_schedules = r->terms.out->schedules;
         r->terms.out->verdict = part.verdict;
         r->terms.out->no_threads = r->terms.out->no_threads || part.no_threads;
         r->terms.out->interrupted = r->terms.out->interrupted || part.interrupted;

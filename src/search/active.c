@@ -52,7 +52,7 @@ static void *start(struct dh_search *search)
     return a;
 }
 
-static bool begin(void *self)
+static bool begin_schedule(void *self)
 {
     struct active *a = self;
     a->schedule++;
@@ -252,7 +252,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     (void)self, (void)thread, (void)alternative, (void)step;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
+static void end_schedule(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     (void)self, (void)how, (void)now;
 }
@@ -261,8 +261,8 @@ const struct dh_strategy dh_strategy_active = {
     .name = "active",
     .summary = "postpones threads at accesses that may race until another comes",
     .start = start,
-    .begin = begin,
+    .begin = begin_schedule,
     .choose = choose,
     .done = done,
-    .end = end,
+    .end = end_schedule,
 };

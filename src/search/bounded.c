@@ -184,7 +184,7 @@ static void step_done(void *self, uint32_t thread, uint32_t alternative, const s
     b->at++;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
+static void end_schedule(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     (void)self, (void)how, (void)now;
 }
@@ -196,6 +196,6 @@ const struct dh_strategy dh_strategy_bounded = {
     .begin = begin_schedule,
     .choose = choose,
     .done = step_done,
-    .end = end,
+    .end = end_schedule,
     .is_systematic = true,
 };

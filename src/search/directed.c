@@ -38,7 +38,6 @@ struct directed {
     uint32_t held;
     bool was_held;
     uint32_t in_vain; /* schedules in a row without a hold */
-    uint64_t rejected;
 };
 
 static void *start(struct dh_search *search)
@@ -154,10 +153,8 @@ static void hold_thread(struct directed *d, uint32_t thread)
         d->skip--;
         return;
     }
-    if (d->seen[!d->first] && have_common(&d->thread[thread].held, &d->guard[!d->first])) {
-        d->rejected++;
+    if (d->seen[!d->first] && have_common(&d->thread[thread].held, &d->guard[!d->first]))
         return;
-    }
     d->held = thread;
     d->was_held = true;
 }
@@ -314,7 +311,7 @@ static void step_done(void *self, uint32_t thread, uint32_t alternative, const s
         add_lock(held, step->second);
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
+static void end_schedule(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct directed *d = self;
     (void)how, (void)now;
@@ -328,5 +325,5 @@ const struct dh_strategy dh_strategy_directed = {
     .begin = begin_schedule,
     .choose = choose,
     .done = step_done,
-    .end = end,
+    .end = end_schedule,
 };

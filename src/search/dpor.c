@@ -349,7 +349,7 @@ static struct dh_choice choose(void *self, const struct dh_decision *now)
     return (struct dh_choice){n->thread, n->alternative};
 }
 
-static bool same(const struct dh_step *a, const struct dh_step *b)
+static bool same_step(const struct dh_step *a, const struct dh_step *b)
 {
     return a->kind == b->kind && a->flags == b->flags && a->site == b->site;
 }
@@ -361,7 +361,7 @@ static void step_done(void *self, uint32_t thread, uint32_t alternative, const s
     if (d->cut)
         return;
     if (index < d->trace.n) {
-        if (!same(&d->trace.event[index].step, step)) {
+        if (!same_step(&d->trace.event[index].step, step)) {
             d->cut = true;
             d->search->statistics.diverged++;
         }
@@ -403,7 +403,7 @@ static bool ended_early(const struct dpor *d, enum dh_schedule_end how, const st
     return false;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
+static void end_schedule(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct dpor *d = self;
     if ((d->cut && !d->redundant) || !d->trace.n || d->at != d->trace.n)
@@ -427,6 +427,6 @@ const struct dh_strategy dh_strategy_dpor = {
     .begin = begin_schedule,
     .choose = choose,
     .done = step_done,
-    .end = end,
+    .end = end_schedule,
     .is_systematic = true,
 };

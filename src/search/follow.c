@@ -60,7 +60,7 @@ static void step_done(void *self, uint32_t thread, uint32_t alternative, const s
         f->then->done(f->self, thread, alternative, step);
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
+static void end_schedule(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct follow *f = self;
     f->then->end(f->self, how, now);
@@ -73,5 +73,5 @@ const struct dh_strategy dh_strategy_follow = {
     .begin = begin_schedule,
     .choose = choose,
     .done = step_done,
-    .end = end,
+    .end = end_schedule,
 };

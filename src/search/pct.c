@@ -133,7 +133,7 @@ static void step_done(void *self, uint32_t thread, uint32_t alternative, const s
     (void)self, (void)thread, (void)alternative, (void)step;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
+static void end_schedule(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     (void)self, (void)how, (void)now;
 }
@@ -145,5 +145,5 @@ const struct dh_strategy dh_strategy_pct = {
     .begin = begin_schedule,
     .choose = choose,
     .done = step_done,
-    .end = end,
+    .end = end_schedule,
 };

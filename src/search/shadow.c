@@ -420,13 +420,6 @@ void dh_shadow_watch(struct dh_shadow *s, uint64_t address)
         b->cell[granule % DH_SHADOW_BLOCK] = DH_SHADOW_SEVERAL | DH_SHADOW_WATCHED;
 }
 
-bool dh_shadow_is_watched(const struct dh_shadow *s, uint64_t address)
-{
-    uint64_t granule = address >> DH_SHADOW_GRANULE_SHIFT;
-    const struct dh_shadow_block *b = block_find(s, granule);
-    return b && b->cell[granule % DH_SHADOW_BLOCK] & DH_SHADOW_WATCHED;
-}
-
 /* ---- forgetting ---- */
 
 /* What cannot be split is dropped. */

@@ -84,7 +84,6 @@ struct dh_shadow_met dh_shadow_access(struct dh_shadow *s, struct dh_shadow_byte
                                       const struct dh_shadow_wish *wish);
 /* A granule of which every access is checked, in this schedule. */
 void dh_shadow_watch(struct dh_shadow *s, uint64_t address);
-bool dh_shadow_is_watched(const struct dh_shadow *s, uint64_t address);
 void dh_shadow_forget(struct dh_shadow *s, struct dh_shadow_bytes bytes);
 
 #endif

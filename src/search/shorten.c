@@ -243,7 +243,7 @@ static void step_done(void *self, uint32_t thread, uint32_t alternative, const s
         sequence_add(&s->taken, (struct dh_choice){thread, alternative});
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_decision *now)
+static void end_schedule(void *self, enum dh_schedule_end how, const struct dh_decision *now)
 {
     struct shorten *s = self;
     (void)how, (void)now;
@@ -258,5 +258,5 @@ const struct dh_strategy dh_strategy_shorten = {
     .begin = begin_schedule,
     .choose = choose,
     .done = step_done,
-    .end = end,
+    .end = end_schedule,
 };

@@ -414,28 +414,3 @@ bool dh_step_needs(const struct dh_step *late, const struct dh_step *early)
         return touched(early) & BUFFER && depend_in_buffer(early, late);
     return released_lock(early) && released_lock(early) == acquired_lock(late);
 }
-
-/* ---- targets ---- */
-
-static bool at_target(const struct dh_search_target *t, const struct dh_step *a, const struct dh_step *b)
-{
-    return !t->set || (a->site == t->site[0] && b->site == t->site[1]);
-}
-
-bool dh_search_target_reached(const struct dh_search *search, const struct dh_decision *now, uint32_t pair[2])
-{
-    for (unsigned i = 0; i < now->count; i++) {
-        const struct dh_step *a = &now->actors[i].step;
-        if (now->actors[i].ended || !(touched(a) & (MEMORY | FREES)))
-            continue;
-        for (unsigned j = 0; j < now->count; j++) {
-            const struct dh_step *b = &now->actors[j].step;
-            if (i == j || now->actors[j].ended || !at_target(&search->target, a, b) || !dh_steps_race(a, b))
-                continue;
-            pair[0] = i;
-            pair[1] = j;
-            return true;
-        }
-    }
-    return false;
-}

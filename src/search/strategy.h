@@ -161,8 +161,5 @@ const char *dh_step_name(unsigned kind); /* any number is answered */
 bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b);
 /* Would they race: overlapping bytes, a write among them, not both atomic? */
 bool dh_steps_race(const struct dh_step *a, const struct dh_step *b);
-/* Do two pending accesses race, at the target's sites if there is a target? `pair`: their threads, that at site[0]
- * first. */
-bool dh_search_target_reached(const struct dh_search *search, const struct dh_decision *now, uint32_t pair[2]);
 
 #endif

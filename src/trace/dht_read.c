@@ -1,3 +1,4 @@
+/* Reads .dht files: chunk by chunk, each checked before its events are handed out; totals from the index. */
 #include "base/alloc.h"
 #include "base/str.h"
 #include "trace/dht.h"

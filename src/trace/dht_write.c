@@ -1,3 +1,4 @@
+/* Writes .dht files: events into a block, full blocks packed into chunks, the index at the end. */
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* Prints events and what they are about as lines of a text trace. */
 #include "trace/text.h"
 
 #include "trace/text_keywords.h"

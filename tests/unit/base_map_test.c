@@ -112,12 +112,10 @@ static void add(struct maps *m, struct naive *naive, uint64_t k, uint32_t value)
 
 static void find(const struct maps *m, const struct naive *naive, uint64_t k)
 {
-    struct key key = key_of(k);
     uint32_t i = naive_find(naive, k);
     const uint64_t *number = dh_u64_map_find(&m->numbers, k);
     const uint32_t *by_string = dh_string_map_find(&m->strings, text_of(k));
     assert_int_equal(dh_u64_map_seek(&m->numbers, k), i);
-    assert_int_equal(dh_key_map_seek(&m->keys, &key), i);
     assert_int_equal(dh_string_map_seek(&m->strings, text_of(k)), i);
     assert_int_equal(!number || !by_string, i == DH_ABSENT);
     assert_ptr_equal(dh_ptr_map_find(&m->pointers, (void *)(uintptr_t)k),

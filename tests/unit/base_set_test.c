@@ -70,22 +70,13 @@ static void bits_are_as_flags(void **state)
     (void)state;
     uint64_t random = 5;
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct dh_bitset a = {0}, b = {0};
-        bool in_a[BITS] = {false}, in_b[BITS] = {false}, contains = true;
-        fill(&a, in_a, &random);
-        fill(&b, in_b, &random);
+        struct dh_bitset s = {0};
+        bool in[BITS] = {false};
+        fill(&s, in, &random);
         for (size_t i = 0; i < BITS; i++)
-            contains &= in_a[i] || !in_b[i];
-        assert_int_equal(dh_bitset_contains(&a, &b), contains);
-        assert_int_equal(dh_bitset_unite(&a, &b), !contains);
-        assert_true(dh_bitset_contains(&a, &b));
-        for (size_t i = 0; i < BITS; i++)
-            assert_int_equal(dh_bitset_has(&a, i), in_a[i] || in_b[i]);
-        dh_bitset_clear(&b);
-        assert_true(dh_bitset_contains(&a, &b));
-        assert_false(dh_bitset_unite(&a, &b));
-        dh_bitset_release(&a);
-        dh_bitset_release(&b);
+            assert_int_equal(dh_bitset_has(&s, i), in[i]);
+        assert_false(dh_bitset_has(&s, 64 * (BITS + 1)));
+        dh_bitset_release(&s);
     }
 }
 

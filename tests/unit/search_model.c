@@ -595,6 +595,21 @@ bool model_enumerate(const struct model_program *p, bool naive, uint64_t most, s
 
 /* ---- as a strategy does it ---- */
 
+static bool at_target(const struct dh_search_target *t, const struct dh_actor *a, const struct dh_actor *b)
+{
+    return a != b && !a->ended && !b->ended && a->step.site == t->site[0] && b->step.site == t->site[1] &&
+           dh_steps_race(&a->step, &b->step);
+}
+
+static bool target_reached(const struct dh_search_target *t, const struct dh_actor *actors, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned j = 0; j < n; j++)
+            if (at_target(t, &actors[i], &actors[j]))
+                return true;
+    return false;
+}
+
 static enum dh_schedule_end run_once(const struct model_program *p, const struct dh_strategy *strategy, void *self,
                                      const struct dh_search *search, struct model_state *s, struct model_run *run)
 {
@@ -609,8 +624,7 @@ static enum dh_schedule_end run_once(const struct model_program *p, const struct
         if (is_over(s, actors, n, &how))
             return how;
         struct dh_decision moment = {actors, n, last, depth};
-        uint32_t pair[2];
-        if (search->target.set && dh_search_target_reached(search, &moment, pair))
+        if (search->target.set && target_reached(&search->target, actors, n))
             return DH_END_FAILED;
         struct dh_choice c = strategy->choose(self, &moment);
         if (c.thread == DH_CHOOSE_CUT)

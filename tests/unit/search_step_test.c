@@ -235,31 +235,6 @@ static void buffers(void **state)
     assert_false(dh_step_needs(&drain, &read) || dh_step_needs(&drain, &other) || dh_step_needs(&flush, &other));
 }
 
-static void targets(void **state)
-{
-    (void)state;
-    struct dh_actor actors[3] = {{.step = step(DH_STEP_WRITE, DH_STEP_WRITES, X, 0, 4)},
-                                 {.step = step(DH_STEP_READ, DH_STEP_READS, Y, 0, 4)},
-                                 {.step = step(DH_STEP_READ, DH_STEP_READS, X, 0, 4)}};
-    struct dh_decision m = {actors, 3, UINT32_MAX, 0};
-    struct dh_search search = {.target.set = false};
-    uint32_t pair[2];
-    for (unsigned i = 0; i < 3; i++)
-        actors[i].step.site = 10 + i;
-    assert_true(dh_search_target_reached(&search, &m, pair));
-    assert_true(pair[0] == 0 && pair[1] == 2);
-    search.target.set = true;
-    search.target.site[0] = 12;
-    search.target.site[1] = 10;
-    assert_true(dh_search_target_reached(&search, &m, pair));
-    assert_true(pair[0] == 2 && pair[1] == 0);
-    search.target.site[0] = 11;
-    assert_false(dh_search_target_reached(&search, &m, pair));
-    search.target.site[0] = 12;
-    actors[2].ended = 1;
-    assert_false(dh_search_target_reached(&search, &m, pair));
-}
-
 static void names(void **state)
 {
     (void)state;
@@ -280,7 +255,6 @@ int main(void)
         cmocka_unit_test(synchronisation),
         cmocka_unit_test(descriptors),
         cmocka_unit_test(buffers),
-        cmocka_unit_test(targets),
         cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,7 +239,7 @@ static bool is_power(uint32_t n)
 }
 
 /* False: no thread waits. */
-static bool look(void)
+static bool look_for_deadlock(void)
 {
     bool some = false, all = true;
     uint32_t least = UINT32_MAX;
@@ -292,7 +292,7 @@ __attribute__((noreturn)) static void watch(void)
     dh_sys_prctl(PR_SET_NAME, (unsigned long)"deadheat");
     while (!atomic_load(&watcher.stop)) {
         dh_syscall3(SYS_nanosleep, (long)&tick, 0, 0);
-        if (!look())
+        if (!look_for_deadlock())
             sleep_until_called();
     }
     for (;;)

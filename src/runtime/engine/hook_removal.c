@@ -150,7 +150,7 @@ static void entered(const void *call_end, uint32_t depth)
 }
 
 /* Stacks of what is found do not show functions in which there was no step yet; those of replays show all. */
-static void left(const void *call_end, uint32_t depth)
+static void left_call(const void *call_end, uint32_t depth)
 {
     if (!removes())
         return;
@@ -174,7 +174,7 @@ void dh_hook_removal_begin(void)
     for (unsigned i = 0; removal && i < n_codes; i++)
         open_code(&codes[i]);
     if (removal)
-        dh_frames_watch = (struct dh_frames_watch){entered, left};
+        dh_frames_watch = (struct dh_frames_watch){entered, left_call};
 }
 
 bool dh_hook_removal_owns(uintptr_t low, uintptr_t high)

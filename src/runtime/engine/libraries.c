@@ -41,7 +41,6 @@ static uint32_t number(const struct dh_module_file *file, uint32_t first)
         l = add_unknown(file, first);
     if (!l)
         return first;
-    l->is_met = 1;
     images[l - c->libraries] = (struct dh_engine_image){file->start, file->end, file->bias};
     return l->first;
 }

@@ -367,7 +367,6 @@ static void count_schedule(struct dh_engine *e)
     p->abandoned += e->is_abandoned && e->end == DH_ENGINE_CUT;
     p->ends[DH_ENGINE_RACE] += e->pending_races != 0;
     p->ends[DH_ENGINE_UNORDERED] += e->unordered_races != 0;
-    p->depth_last = e->depth;
     if (e->depth > p->depth_most)
         p->depth_most = e->depth;
     if (e->n_tasks > p->threads_most)

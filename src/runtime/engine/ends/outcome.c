@@ -69,7 +69,6 @@ static void collect(const struct dh_engine_outcome *o)
     struct dh_engine_control *c = dh_engine->control;
     struct dh_engine_outcome *known = find_outcome(o);
     if (!known) {
-        c->progress.outcome_new_at = c->progress.schedules + 1;
         if (c->n_outcomes == DH_ENGINE_OUTCOMES)
             return;
         known = &c->outcomes[c->n_outcomes];

@@ -128,7 +128,7 @@ static bool await(long pid, long options, struct dh_forked **out)
 
 /* ---- answers ---- */
 
-/* Times differ from run to run: none is told. */
+/* Times differ from run to run: none is answered. */
 static void give_status(const struct dh_forked *c, int *status, struct rusage *usage)
 {
     if (status) {

@@ -31,8 +31,8 @@ static struct dh_forked_table *table;
 /* What pthread_atfork calls. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 
-/* libc's fork holds the locks of the heap and of streams around the system call: whoever goes on meanwhile would wait
- * for them in the kernel. So the steps of a fork are before and after that. */
+/* libc's fork holds the locks of the heap and of streams around the system call: a thread that goes on meanwhile would
+ * wait for them in the kernel. So the steps of a fork are before and after that. */
 static const struct dh_task *in_fork;
 
 static bool is_explored(void)

@@ -400,5 +400,4 @@ void dh_snapshot_restore(void)
     if (snapshot->n_altered)
         close_altered();
     dh_engine->control->progress.dirty_pages = set->n;
-    dh_engine->control->progress.restore_bytes += set->n * PAGE;
 }

@@ -24,7 +24,7 @@ static struct dh_meeting *meeting_of(struct dh_meetings *m, uint32_t a, uint32_t
 }
 
 /* The later of two meetings of the same distance: more of the program's state is there. */
-static void meet(struct dh_meetings *m, uint32_t from, uint32_t site, uint32_t step, uint32_t distance)
+static void note_meeting(struct dh_meetings *m, uint32_t from, uint32_t site, uint32_t step, uint32_t distance)
 {
     struct dh_meeting *at = meeting_of(m, from, site);
     if (!at || distance > at->distance)
@@ -41,6 +41,6 @@ void dh_meetings_note(struct dh_meetings *m, uint32_t step, uint32_t task, const
         return;
     struct dh_meetings_latest *l = &m->latest[dh_hash_multiply(granule) >> (64 - LATEST_BITS)];
     if (l->is_known && l->granule == granule && l->task != task && (l->writes || writes))
-        meet(m, l->site, s->site, l->step, step - l->step);
+        note_meeting(m, l->site, s->site, l->step, step - l->step);
     *l = (struct dh_meetings_latest){granule, task, s->site, step, writes, true};
 }

@@ -1,5 +1,5 @@
 /* Limits of the process: getrlimit, setrlimit, prlimit64. What the program sets lies in memory that is rolled back and
- * is what it is told from then on; of descriptors it is also what holds. Limits that the kernel alone could make hold
+ * is the answer from then on; of descriptors it is also what holds. Limits that the kernel alone could make hold
  * are not changed: that cannot be undone. */
 #include "runtime/engine/system/files/file.h"
 

@@ -153,7 +153,7 @@ static void step_on(long at, long size, uint16_t flags)
                         .size = (uint32_t)(size < CHECKED_MOST ? size : CHECKED_MOST)};
     if (!e->current || size <= 0)
         return;
-    if (size > CHECKED_MOST) /* what conflicts behind that is not seen: nothing is exhausted */
+    if (size > CHECKED_MOST) /* what conflicts beyond that is not seen: nothing is exhausted */
         e->control->progress.uncovered |= DH_GAP_MAPPINGS;
     if (place && (e->flags & DH_ENGINE_ALL_VISIBLE || (place < e->n_visible && e->visible[place])))
         dh_engine_park(&s);
@@ -161,7 +161,7 @@ static void step_on(long at, long size, uint16_t flags)
         dh_hb_check_access(&s);
 }
 
-/* Whoever still writes to what is sealed, or accesses at all what nobody may any more, comes too late. */
+/* A thread that still writes to what is sealed, or accesses what none may any more, comes too late. */
 static void step_of_protection(const long a[6])
 {
     if (!(a[2] & (PROT_READ | PROT_WRITE | PROT_EXEC)))

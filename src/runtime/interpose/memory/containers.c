@@ -1,6 +1,6 @@
 /* Nodes of std::map, std::set and std::list: libstdc++ links them in functions that are not templates and so are not in
- * the program. What they do is told as the standard has it: who links or removes a node writes the container, whose end
- * is the node that the container holds itself. */
+ * the program. What they do is reported as the standard has it: linking or removing a node writes the container, whose
+ * end is the node that the container holds itself. */
 #include "runtime/interpose/memory/containers.h"
 
 #include "runtime/interpose/interpose.h"

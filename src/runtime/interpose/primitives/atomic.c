@@ -187,7 +187,7 @@ static int machine_size(const volatile void *addr, size_t size)
     return power && !((uintptr_t)addr & (size - 1)) ? __builtin_ctzl(size) : -1;
 }
 
-static bool same(const void *a, const void *b, size_t n)
+static bool same_bytes(const void *a, const void *b, size_t n)
 {
     const char *x = a, *y = b;
     while (n && *x == *y)
@@ -280,7 +280,7 @@ static bool compare_exchange(size_t size, volatile void *addr, void *expected, v
     }
     struct dh_atomic_op op = enter(addr, DH_OP_ATOMIC_CAS, success, size, place);
     lock_all((uintptr_t)addr, size, true);
-    bool won = same((const void *)addr, expected, size);
+    bool won = same_bytes((const void *)addr, expected, size);
     dh_bytes_copy(won ? (void *)addr : expected, won ? desired : (const void *)addr, size);
     lock_all((uintptr_t)addr, size, false);
     leave_cas(&op, won, failure);

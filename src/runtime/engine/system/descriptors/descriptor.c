@@ -20,12 +20,12 @@
 
 typedef void copy_piece(char *piece, char *other, size_t n);
 
-static void give(char *piece, char *other, size_t n)
+static void give_bytes(char *piece, char *other, size_t n)
 {
     dh_bytes_copy(piece, other, n);
 }
 
-static void take(char *piece, char *other, size_t n)
+static void take_bytes(char *piece, char *other, size_t n)
 {
     dh_bytes_copy(other, piece, n);
 }
@@ -48,12 +48,12 @@ static void each_piece(const struct dh_transfer *t, size_t at, char *other, size
 
 void dh_transfer_give(const struct dh_transfer *t, size_t at, const void *from, size_t n)
 {
-    each_piece(t, at, (char *)(uintptr_t)from, n, give);
+    each_piece(t, at, (char *)(uintptr_t)from, n, give_bytes);
 }
 
 void dh_transfer_take(const struct dh_transfer *t, size_t at, void *to, size_t n)
 {
-    each_piece(t, at, to, n, take);
+    each_piece(t, at, to, n, take_bytes);
 }
 
 /* ---- moving bytes ---- */

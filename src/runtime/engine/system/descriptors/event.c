@@ -29,7 +29,7 @@ static void note_vain_look(long n)
         dh_engine->actors[t->index].yields = 1;
 }
 
-static long look(const struct dh_event_wait *w)
+static long look_for_events(const struct dh_event_wait *w)
 {
     struct dh_io io = w->io;
     io.alternatives = NULL;
@@ -47,7 +47,7 @@ long dh_event_await(const struct dh_event_wait *w)
     io.never_restarts = true;
     uint64_t end = w->timeout_ns < 0 ? DH_NEVER : dh_engine->now_ns + (uint64_t)w->timeout_ns;
     if (w->timeout_ns == 0)
-        return look(w);
+        return look_for_events(w);
     for (;;) {
         io.timeout_ns = end == DH_NEVER ? 0 : end > dh_engine->now_ns ? (int64_t)(end - dh_engine->now_ns) : 1;
         bool chosen = dh_io_step(&io);

@@ -45,7 +45,7 @@ static bool address_to(struct dh_socket *s, char *answer, long n)
     return more;
 }
 
-static void ask(struct dh_socket *s, long fd, const char *request, size_t n)
+static void ask_kernel(struct dh_socket *s, long fd, const char *request, size_t n)
 {
     static char answer[ANSWER];
     const struct dh_socket_address kernel = {.at.netlink = {.nl_family = AF_NETLINK}, .size = sizeof kernel.at.netlink};
@@ -72,7 +72,7 @@ long dh_netlink_ask(struct dh_socket *s, const struct dh_transfer *t)
     long fd = dh_kernel_call(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE, 0, 0, 0);
     if (fd < 0)
         return fd;
-    ask(s, fd, request, t->size);
+    ask_kernel(s, fd, request, t->size);
     dh_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
     return (long)t->size;
 }

@@ -53,7 +53,7 @@ static long no_socket(long fd)
     return dh_description_of(fd) || dh_files_is_open(fd) ? -ENOTSOCK : -EBADF;
 }
 
-/* Streams: both ends are one object; whoever uses names shares one. */
+/* Streams: both ends are one object; all that use names share one. */
 static const void *object_of(const struct dh_socket *s)
 {
     return !s->peer || s->listens ? &dh_socket_names : s < s->peer ? (const void *)s : s->peer;
@@ -656,10 +656,6 @@ long dh_socket_set_option(long number, const long a[6])
         remember_option(s, (int)a[1], (int)a[2], *(const int *)a[3]);
     if (a[1] == SOL_SOCKET && a[2] == SO_REUSEPORT)
         s->reuses_port = *(const int *)a[3];
-    if (a[1] == SOL_SOCKET && a[2] == SO_REUSEADDR)
-        s->reuses_address = *(const int *)a[3];
-    if (a[1] == IPPROTO_IPV6 && a[2] == IPV6_V6ONLY)
-        s->only_six = *(const int *)a[3];
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "runtime/engine/system/descriptors/byte_queue.h"
 #include "runtime/engine/system/sockets/socket.h"
 
-/* What the program set, to be told again. */
+/* What the program set, for when it asks. */
 struct dh_socket_option {
     int level, name, value;
 };
@@ -20,10 +20,9 @@ struct dh_socket {
     bool refused;                /* it did not come about */
     bool no_reading, no_writing; /* shut down, by either side */
     bool peer_closed;
-    bool reuses_port, reuses_address;
-    bool only_six; /* IPV6_V6ONLY */
-    bool served;   /* of a listener: somebody connected */
-    int error;     /* SO_ERROR */
+    bool reuses_port;
+    bool served; /* of a listener: somebody connected */
+    int error;   /* SO_ERROR */
     struct dh_socket *peer;
     struct dh_socket *waiting; /* to be accepted, oldest first */
     uint32_t n_waiting, backlog;

@@ -41,7 +41,7 @@ static bool get_name(long number, long fd, struct address *out)
     return true;
 }
 
-static const struct dh_socket_address *known(const struct address *a, struct dh_socket_address *room)
+static const struct dh_socket_address *known_address(const struct address *a, struct dh_socket_address *room)
 {
     *room = (struct dh_socket_address){a->at, a->size};
     return room;
@@ -72,7 +72,7 @@ void dh_take_over_socket(long fd)
     struct dh_socket *s = taken.of[fd] = dh_socket_take_over(fd, domain, type, flags_of(fd));
     taken.open[fd] = connected;
     if (!connected && has_name(&taken.own[fd]))
-        dh_socket_named(s, known(&taken.own[fd], &own), NULL);
+        dh_socket_named(s, known_address(&taken.own[fd], &own), NULL);
     if (option(fd, SO_ACCEPTCONN) == 1)
         dh_socket_listens(s);
 }
@@ -151,11 +151,11 @@ static void find_other_end(long fd, char *scratch, size_t room)
     struct dh_socket *s = taken.of[fd];
     long other = taken.own[fd].at.any.sa_family == AF_UNIX ? unix_peer(fd) : internet_peer(fd);
     taken.open[fd] = false;
-    dh_socket_named(s, NULL, known(&taken.peer[fd], &to));
+    dh_socket_named(s, NULL, known_address(&taken.peer[fd], &to));
     if (other >= 0) {
         taken.open[other] = false;
         dh_socket_connected(s, taken.of[other]);
-        dh_socket_named(taken.of[other], NULL, known(&taken.peer[other], &own));
+        dh_socket_named(taken.of[other], NULL, known_address(&taken.peer[other], &own));
         copy_content(fd, scratch, room);
         copy_content(other, scratch, room);
     } else if (!dh_socket_pending(s, &to))

@@ -272,7 +272,7 @@ long dh_time_call_time(long number, const long a[6])
     return dh_engine_time((time_t *)a[0]);
 }
 
-/* The time used is virtual; how much memory was used is not told. */
+/* The time used is virtual; how much memory was used is not answered. */
 long dh_time_call_usage(long number, const long a[6])
 {
     struct rusage *out = (struct rusage *)a[1];
