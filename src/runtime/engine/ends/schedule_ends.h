@@ -12,6 +12,9 @@ void dh_schedule_ends_blocked(void);
 void dh_schedule_ends_stalled(void);
 /* The end of its wait may come from another process, or from the kernel. */
 bool dh_schedule_ends_waits_for_outside(uint32_t task);
+/* It waits for a signal that another process may send, and so it did in schedules in which the program ended well: it
+ * does not need that signal. */
+bool dh_schedule_ends_is_helper(uint32_t task);
 /* Records the end if the job looks for it. */
 void dh_schedule_ends_record(void);
 /* A signal or broadcast while no task waited. */
