@@ -3,6 +3,22 @@ from harness.planted import STUCK, UNORDERED, WRONG, Chained, Job, Plant, Sight
 
 ENV, DB = "util/env_posix.cc", "db/db_impl.cc"
 WRITERS = "leveldb-writers.cc"
+TAKE = """    background_work_mutex_.Lock();
+
+    // Wait until there is work to be done.
+    while (background_work_queue_.empty()) {
+      background_work_cv_.Wait();
+    }
+"""
+TAKE_UNSEEN = """    bool idle = background_work_queue_.empty();
+    background_work_mutex_.Lock();
+
+    // Wait until there is work to be done.
+    while (idle) {
+      background_work_cv_.Wait();
+      idle = background_work_queue_.empty();
+    }
+"""
 
 
 class Leveldb(Chained):
@@ -20,9 +36,7 @@ class Leveldb(Chained):
               "  mutex_.Unlock();", (Sight(UNORDERED + WRONG, functions=("~DBImpl",)), Sight(("use-after-free", *WRONG), functions=("BackgroundCall",)))),
         Plant("new-head", "signal", DB, "  if (!writers_.empty()) {\n    writers_.front()->cv.Signal();\n  }\n\n  return status;", "  return status;",
               (Sight(STUCK, functions=("DBImpl::Write",)),)),
-        Plant("schedule-check", "check", DB, "    background_compaction_scheduled_ = true;\n    env_->Schedule(&DBImpl::BGWork, this);",
-              "    mutex_.Unlock();\n    mutex_.Lock();\n    background_compaction_scheduled_ = true;\n    env_->Schedule(&DBImpl::BGWork, this);",
-              (Sight(WRONG, functions=("BackgroundCall",)), Sight(("atomicity",), variables=("*background_compaction_scheduled_",)))),
+        Plant("queue-check", "check", ENV, TAKE, TAKE_UNSEEN, (Sight(UNORDERED + STUCK, functions=("BackgroundThreadMain",)),)),
     )
 
     def configure(self, b):

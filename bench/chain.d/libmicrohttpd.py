@@ -8,7 +8,7 @@ TAKE = """  MHD_mutex_lock_chk_ (&daemon->new_connections_mutex);
   local_head = daemon->new_connections_head;
   local_tail = daemon->new_connections_tail;
 """
-# Not have_new, which is read without its lock before anything is planted.
+# Not have_new and shutdown, which are read without a lock before anything is planted.
 LIST = (Sight(UNORDERED + WRONG, variables=("*new_connections_*", "*MHD_Connection.next", "*MHD_Connection.prev")),)
 
 
@@ -21,7 +21,7 @@ class Libmicrohttpd(Chained):
             Job("add", ("mhd-add",)))
     plants = (
         Plant("stop-join", "join", DAEMON, "      if (! MHD_join_thread_ (daemon->pid.handle))\n", "      if (0 != pthread_detach (daemon->pid.handle))\n",
-              (Sight(UNORDERED + WRONG, functions=("MHD_stop_daemon",)),), job="add"),
+              (Sight(("use-after-free", *WRONG), functions=("MHD_stop_daemon",)),), job="add"),
         Plant("new-connection", "lock", DAEMON, "    MHD_mutex_lock_chk_ (&daemon->new_connections_mutex);\n    DLL_insert (daemon->new_connections_head,\n"
               "                daemon->new_connections_tail,\n                connection);\n    daemon->have_new = true;\n    MHD_mutex_unlock_chk_ (&daemon->new_connections_mutex);\n",
               "    DLL_insert (daemon->new_connections_head,\n                daemon->new_connections_tail,\n                connection);\n    daemon->have_new = true;\n",

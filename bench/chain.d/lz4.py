@@ -28,8 +28,8 @@ class Lz4(Chained):
     )
 
     def build(self, b):
-        b.make("-C", "programs", "lz4", "MOREFLAGS=-g")
         self.rebuild(b)
+        b.make("-C", "programs", "lz4", "MOREFLAGS=-g")  # Debian's links with the library
 
     def rebuild(self, b):
         b.make("-C", "lib", "liblz4.a", "MOREFLAGS=-g")

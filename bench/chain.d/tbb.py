@@ -1,7 +1,12 @@
 """oneTBB: C++, a work-stealing thread pool in libtbb.so; a client that sums in parallel and runs tasks from two threads, and ends the pool."""
 from harness.planted import STUCK, UNORDERED, WRONG, Chained, Job, Plant, Sight
 
-MARKET, SERVER, MONITOR = "src/tbb/market.cpp", "src/tbb/private_server.cpp", "src/tbb/concurrent_monitor.h"
+MARKET, MONITOR = "src/tbb/market.cpp", "src/tbb/concurrent_monitor.h"
+DEMAND = """        arenas_list_mutex_type::scoped_lock lock(my_arenas_list_mutex);
+        __TBB_ASSERT(theMarket != nullptr, "market instance was destroyed prematurely?");
+#if __TBB_ENQUEUE_ENFORCED_CONCURRENCY
+        if (mandatory) {
+"""
 NOTIFY = """            concurrent_monitor_mutex::scoped_lock l(my_mutex);
             my_epoch.store(my_epoch.load( std::memory_order_relaxed ) + 1, std::memory_order_relaxed);
             for (base_node* n = my_waitset.last(); n != end; n = nxt) {
@@ -36,8 +41,7 @@ class Tbb(Chained):
     plants = (
         Plant("arena-list", "lock", MARKET, "    arenas_list_mutex_type::scoped_lock lock(m.my_arenas_list_mutex);\n    m.insert_arena_into_list(a);\n",
               "    m.insert_arena_into_list(a);\n", (Sight(UNORDERED + WRONG, functions=("create_arena",)),)),
-        Plant("asleep-list", "lock", SERVER, "        asleep_list_mutex_type::scoped_lock lock(my_asleep_list_mutex);\n", "",
-              (Sight(UNORDERED + WRONG, functions=("wake_some",)),)),
+        Plant("adjust-demand", "lock", MARKET, DEMAND, DEMAND.partition("\n")[2], (Sight(UNORDERED + WRONG, functions=("adjust_demand",)),)),
         Plant("notify-list", "lock", MONITOR, NOTIFY, NOTIFY.partition("\n")[2], (Sight(UNORDERED + WRONG, functions=("notify_relaxed",)),)),
         Plant("wait-check", "check", MONITOR, WAIT, WAIT_UNSEEN, (Sight(STUCK, functions=("commit_wait",)),)),
     )

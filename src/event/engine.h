@@ -395,6 +395,8 @@ struct dh_engine_progress {
         stale_loads;          /* at adversarial places: all, with a choice, that did not read the newest value */
     uint64_t stale_schedules; /* in which one did not */
     uint64_t unjustified;     /* schedules that foresaw writes which did not happen */
+    uint64_t helpers;         /* threads, by number, that waited for signals of which none came from outside, and the
+                                 program ended well */
     uint64_t narrowed;        /* times the memory model, or what serves its values, left values out */
     uint64_t stores;          /* to adversarial locations */
     uint32_t buffer_most, buffer_written; /* writes of one of them that hb kept at most, and would without its rules */

@@ -181,6 +181,44 @@ static void priorities_starve_nobody(void **state)
     model_search_release(&search);
 }
 
+/* The waiter looks at a flag and then says that it sleeps, after hundreds of steps of both: of all the points at which
+ * it could be held only two lose the wake-up. */
+static void priorities_drop_before_a_sleep(void **state)
+{
+    enum { FLAG, SLEEPING, OWN, OTHERS_OWN, STEPS = 200, SEEDS = 12, SCHEDULES = 4000 };
+    static const struct model_program p = {
+        .name = "missed wake-up",
+        .threads = 2,
+        .line = {{{OP_ADD, OWN, 1, 1},
+                  {OP_ADD_LOCAL, 0, 1, 0},
+                  {OP_JUMP_UNLESS, 0, STEPS, 0},
+                  {OP_ALOAD, FLAG, 1, 0},
+                  {OP_JUMP_IF, 1, 1, 7},
+                  {OP_ASTORE, SLEEPING, 1, 0},
+                  {OP_SEM_WAIT, 0, 0, 0}},
+                 {{OP_ADD, OTHERS_OWN, 1, 1},
+                  {OP_ADD_LOCAL, 0, 1, 0},
+                  {OP_JUMP_UNLESS, 0, STEPS, 0},
+                  {OP_ASTORE, FLAG, 1, 0},
+                  {OP_ALOAD, SLEEPING, 1, 0},
+                  {OP_JUMP_UNLESS, 1, 1, 7},
+                  {OP_SEM_POST, 0, 0, 0}}},
+    };
+    uint64_t schedules = 0;
+    (void)state;
+    for (unsigned i = 0; i < SEEDS; i++) {
+        struct model_result r;
+        struct dh_search search;
+        model_search_init(&search, 1 + i);
+        model_explore(&p, dh_strategy_by_name("pct"), &search, SCHEDULES, true, &r);
+        assert_true(r.blocked);
+        schedules += r.schedules;
+        model_result_release(&r);
+        model_search_release(&search);
+    }
+    assert_true(schedules / SEEDS < 100);
+}
+
 /* What comes after a beginning is all that can: the classes of all beginnings of one step together are the classes of
  * the program. */
 static void follow_goes_on_from_a_prefix(void **state)
@@ -224,7 +262,7 @@ int main(void)
         cmocka_unit_test(priorities_reach_all_ends),       cmocka_unit_test(active_testing_reaches_all_ends),
         cmocka_unit_test(bounded_search_reaches_all_ends), cmocka_unit_test(few_preemptions_find_a_deadlock),
         cmocka_unit_test(bounded_search_times_out_last),   cmocka_unit_test(follow_goes_on_from_a_prefix),
-        cmocka_unit_test(priorities_starve_nobody),
+        cmocka_unit_test(priorities_starve_nobody),        cmocka_unit_test(priorities_drop_before_a_sleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

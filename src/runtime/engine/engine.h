@@ -49,6 +49,7 @@ struct dh_task {
     uint64_t mask;                /* of signals, virtual */
     uint64_t mask_after, awaited; /* what a call that changes the mask restores; set of sigwait */
     bool has_mask_after;
+    bool awaited_signal;        /* it waited for one in this schedule */
     bool was_interrupted;       /* a handler ended its latest wait for input or output */
     uint8_t interrupts;         /* what a handler does to its wait: enum dh_interrupts (system/signals/signal.h) */
     uint8_t signal_alternative; /* of its step: takes a signal instead; DH_NO_SIGNAL: there is none */

@@ -51,7 +51,7 @@ static bool is_stalled(struct dh_engine *e)
         return false;
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         const struct dh_task *t = &e->tasks[i];
-        if (e->actors[i].ended || t->is_daemon)
+        if (e->actors[i].ended || t->is_daemon || dh_schedule_ends_is_helper(i))
             continue;
         bool is_stuck = dh_stall_is_stuck(e, i);
         if (dh_schedule_ends_waits_for_outside(i) || (!is_stuck && !only_times_out(e, i)))

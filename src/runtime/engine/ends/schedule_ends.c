@@ -13,7 +13,7 @@
 
 #include <stdarg.h>
 
-enum { LOST = 64, LARGEST = 1 << 30, CALLERS = 8 };
+enum { LOST = 64, LARGEST = 1 << 30, CALLERS = 8, HELPERS = 64 };
 
 /* The executable, as it lies in memory. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -49,12 +49,36 @@ static bool was_lost(const void *condition)
     return false;
 }
 
+static bool waits_for_signal(uint32_t i)
+{
+    const struct dh_actor *a = &dh_engine->actors[i];
+    return !a->ended && !dh_engine->tasks[i].is_daemon && a->step.kind == DH_STEP_DELIVER &&
+           dh_signals_come_from_outside(&dh_engine->tasks[i]);
+}
+
+/* A replay has seen no other schedule: the witness has an end that was called one because of them. */
+bool dh_schedule_ends_is_helper(uint32_t i)
+{
+    const struct dh_engine_control *c = dh_engine->control;
+    uint64_t known = __atomic_load_n(&c->progress.helpers, __ATOMIC_RELAXED);
+    return waits_for_signal(i) && i < HELPERS && (c->job.mode == DH_ENGINE_REPLAY || known >> i & 1);
+}
+
+/* Those that the program itself told to end, too: nobody else sent them anything. In the control region, which
+ * schedules that are children share. */
+static void learn_helpers(const struct dh_engine *e)
+{
+    uint64_t helpers = 0;
+    for (uint32_t i = 0; i < e->n_tasks && i < HELPERS; i++)
+        helpers |= (uint64_t)(&e->tasks[i] != e->current && e->tasks[i].awaited_signal) << i;
+    __atomic_fetch_or(&e->control->progress.helpers, helpers, __ATOMIC_RELAXED);
+}
+
 bool dh_schedule_ends_waits_for_outside(uint32_t i)
 {
     const struct dh_task *t = &dh_engine->tasks[i];
-    unsigned kind = dh_engine->actors[i].step.kind;
-    return t->call.arguments || (kind == DH_STEP_IO && t->io_outside && t->io_outside(t)) ||
-           (kind == DH_STEP_DELIVER && dh_signals_come_from_outside(t));
+    return t->call.arguments || (dh_engine->actors[i].step.kind == DH_STEP_IO && t->io_outside && t->io_outside(t)) ||
+           (waits_for_signal(i) && !dh_schedule_ends_is_helper(i));
 }
 
 static bool waits_in_vain(uint32_t i)
@@ -66,23 +90,25 @@ static bool waits_in_vain(uint32_t i)
 
 /* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A call that the
  * kernel has not returned from, and another process, may do anything, unless threads wait for each other's locks: the
- * schedule is cut. */
+ * schedule is cut. So it is where helpers alone are left. */
 void dh_schedule_ends_blocked(void)
 {
     struct dh_engine *e = dh_engine;
-    bool left = false, in_vain = false, outside = false, locked = false;
+    bool left = false, in_vain = false, outside = false, locked = false, helpers = false;
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         const struct dh_actor *a = &e->actors[i];
-        left |= !a->ended && !e->tasks[i].is_daemon;
+        bool helps = dh_schedule_ends_is_helper(i);
+        helpers |= helps;
+        left |= !a->ended && !e->tasks[i].is_daemon && !helps;
         in_vain |= waits_in_vain(i);
         outside |= !a->ended && !e->tasks[i].is_daemon && dh_schedule_ends_waits_for_outside(i);
         locked |= !a->ended && a->step.kind == DH_STEP_LOCK;
     }
-    e->is_abandoned = outside && !locked;
-    e->end = outside && !locked ? DH_ENGINE_CUT
-             : !left            ? DH_ENGINE_DONE
-             : in_vain          ? DH_ENGINE_LOST_WAKE
-                                : DH_ENGINE_DEADLOCK;
+    e->is_abandoned = (outside && !locked) || (helpers && !left);
+    e->end = e->is_abandoned ? DH_ENGINE_CUT
+             : !left         ? DH_ENGINE_DONE
+             : in_vain       ? DH_ENGINE_LOST_WAKE
+                             : DH_ENGINE_DEADLOCK;
 }
 
 /* Of stuck tasks: all wait for locks; one waits for a signal that came before. */
@@ -105,7 +131,7 @@ static bool is_stuck_party(struct dh_engine *e, uint32_t i)
 {
     if (e->is_stalled && e->end != DH_ENGINE_HANG)
         return dh_stall_is_stuck(e, i);
-    return !e->actors[i].ended && !e->tasks[i].is_daemon;
+    return !e->actors[i].ended && !e->tasks[i].is_daemon && !dh_schedule_ends_is_helper(i);
 }
 
 /* A watchdog that a search woke too early says nothing about the program: such a schedule is left out. A replay does
@@ -179,6 +205,8 @@ void dh_engine_program_exits(int status)
     dh_engine->status = status;
     if (have_others())
         dh_engine_park_at(DH_STEP_EXIT, 0, NULL, NULL, NULL);
+    if (status == 0)
+        learn_helpers(dh_engine);
     if (!dh_engine->carrier->is_kernel)
         dh_engine_end_schedule(DH_ENGINE_DONE);
     dh_engine->end = DH_ENGINE_DONE;

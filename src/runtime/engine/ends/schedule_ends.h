@@ -14,6 +14,9 @@ void dh_schedule_ends_stalled(void);
 bool dh_schedule_ends_waits_for_outside(uint32_t task);
 /* Before that: no end by the program's own watchdog, if a search let its time pass. */
 void dh_schedule_ends_leave_out_watchdog(void);
+/* It waits for a signal that another process may send, and so it did in schedules in which the program ended well: it
+ * does not need that signal. */
+bool dh_schedule_ends_is_helper(uint32_t task);
 /* Records the end if the job looks for it. */
 void dh_schedule_ends_record(void);
 /* A signal or broadcast while no task waited. */

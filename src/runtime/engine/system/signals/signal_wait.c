@@ -57,6 +57,7 @@ static long wait_for_handler(void *unused)
 {
     (void)unused;
     dh_task_cancel_point();
+    dh_engine_self()->awaited_signal = true;
     dh_signals_park_at(DH_STEP_DELIVER, 0, NULL, NULL, when_cancelled, DH_PAUSES);
     dh_task_cancel_point();
     return -EINTR;
@@ -119,6 +120,7 @@ long dh_signals_timedwait(long number, const long a[6])
     if (flags & DH_STEP_TIMED)
         t->deadline = dh_engine->now_ns + (uint64_t)timeout->tv_sec * 1000000000u + (uint64_t)timeout->tv_nsec;
     t->awaited = set & ~(dh_signal_bit(SIGKILL) | dh_signal_bit(SIGSTOP));
+    t->awaited_signal = true;
     uint32_t alternative = dh_signals_park_at(DH_STEP_DELIVER, flags, NULL, NULL, when_awaited, DH_ENDS);
     t->awaited = 0;
     if (alternative == DH_INTERRUPTED)
