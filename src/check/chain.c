@@ -276,9 +276,14 @@ static void say_counts(struct chain *k, enum stage_name name, const struct dh_st
     const struct sum *s = &k->sum;
     char words[DH_STAGE_WORDS + 2];
     snprintf(words, sizeof words, "%s%s", k->c->state->said[0] ? "; " : "", k->c->state->said);
-    char ended[DH_STAGE_WORDS + 64] = "ended by us; ";
-    if (k->c->state->waits[0])
-        snprintf(ended, sizeof ended, "it does not end, it waits %s: ended by us; ", k->c->state->waits);
+    char ended[DH_STAGE_WORDS + 96] = "ended by us; ";
+    const struct dh_stage_state *t = k->c->state;
+    if (t->waits[0])
+        snprintf(ended, sizeof ended, "it %s %s%s: ended by us; ",
+                 t->hangs   ? "hangs, it waits"
+                 : t->works ? "has not ended, it works"
+                            : "does not end, it waits",
+                 t->waits, t->hangs ? ", for nothing but itself" : "");
     dh_stage_say(k->c->state, "%s%s%s%u observed, %u suspected%s",
                  !end->late     ? ""
                  : name == SCAN ? "its time was over before it had any; "

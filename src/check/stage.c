@@ -213,7 +213,10 @@ static void watch(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid,
     int status = 0;
     while (waitpid(pid, &status, WNOHANG) == 0) {
         uint64_t now = dh_now_ns();
+        bool was_late = end->late;
         end->late = end->late || now >= s->until_ns || dh_idle_program_look(&idle, s, t, pid, now - began);
+        if (end->late && !was_late && s->idle_ns)
+            dh_idle_program_where(t, pid);
         if (end->late || asked_to_stop)
             escalate(s, t, pid, &stopping);
         if (live && now >= next_line) {
@@ -238,6 +241,7 @@ void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct
     *end = (struct dh_stage_end){0};
     atomic_store(&state->stop, false);
     state->now[0] = state->said[0] = state->waits[0] = 0;
+    state->hangs = state->works = false;
     state->result = DH_STAGE_DONE;
     state->status = 0;
     fflush(NULL);

@@ -38,6 +38,7 @@ struct dh_stage_state {
     char beside[DH_STAGE_WORDS]; /* what is done in the background meanwhile, or "" */
     char said[DH_STAGE_WORDS];   /* its result in words, or "" */
     char waits[DH_STAGE_WORDS];  /* where the program waits while nothing happens, or "" */
+    bool hangs, works;           /* it waits only for itself; it was ended while it worked, `waits` is where */
     char cannot[DH_STAGE_WORDS]; /* why no such stage can ever succeed, or "" */
     struct dh_hosting_check hosting;
     int status;         /* of the program, as of waitpid */

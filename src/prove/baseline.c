@@ -283,8 +283,10 @@ static void add_seconds(struct dh_str *s, uint64_t ns)
 static void add_native_end(struct dh_str *s, const struct dh_native_run *n)
 {
     if (!n->in_time) {
-        dh_str_add(s, "natively it does not end within ");
+        dh_str_add(s, n->hangs ? "natively it hangs, seen for " : "natively it does not end within ");
         add_seconds(s, n->ns);
+        if (n->where.n)
+            dh_str_addf(s, ": %s", n->where.at);
         return;
     }
     char *status = dh_status_text(n->status);
