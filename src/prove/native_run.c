@@ -159,6 +159,9 @@ bool dh_native_run(const struct dh_subject *s, uint64_t patience_ns, bool random
         close_native(&n);
         return false;
     }
+    int adopts = 0;
+    prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what leaves the program may still end a wait of it */
     pid_t tool = getpid(), pid = fork();
     if (pid == 0)
         be_program(s, &n, random, tool);
@@ -172,6 +175,7 @@ bool dh_native_run(const struct dh_subject *s, uint64_t patience_ns, bool random
         dh_output_read(n.errors, &out->errors);
     } else
         dh_err_errno(err, "cannot start %s", s->program);
+    prctl(PR_SET_CHILD_SUBREAPER, adopts);
     close_native(&n);
     return pid > 0;
 }
