@@ -18,8 +18,9 @@
 #define IDLE_PART 6              /* of the budget */
 #define IDLE_LEAST (5000 * MS)
 #define GRACE_LEAST (2000 * MS)
-#define GRACE_PART 20         /* of the budget */
-#define LAST_GRACE (700 * MS) /* when all is over: what a stage has is stored */
+#define GRACE_PART 20          /* of the budget */
+#define QUIET_MOST (5000 * MS) /* then a stage without news has a line, too */
+#define LAST_GRACE (700 * MS)  /* when all is over: what a stage has is stored */
 /* How often in a row a stage may be tried without news. */
 enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2, MOST_FAILURES = 4 };
 enum { JUDGED_RUNS = 12 };        /* fewer of all heuristics together come to no verdict */
@@ -63,6 +64,7 @@ static void copy_finding(void *arg, const struct dh_finding *f)
     struct dh_found *out = arg;
     struct dh_finding *copy = dh_finding_copy(f);
     dh_finding_set(&copy->witness, f->witness);
+    dh_finding_set(&copy->healed, f->healed);
     dh_vec_push(&out->at, copy);
 }
 
@@ -197,7 +199,7 @@ static uint64_t budget_left(const struct dh_check *c)
 static uint64_t left_to_climb(const struct dh_check *c, const struct sum *s)
 {
     uint64_t part = s->harmful ? 3 : s->level[DH_LEVEL_PROVEN] ? 5 : 12;
-    uint64_t kept = c->heals && s->healable ? c->budget_ns / part : 0, all = budget_left(c);
+    uint64_t kept = c->heals && s->healable > c->refused ? c->budget_ns / part : 0, all = budget_left(c);
     return all > kept ? all - kept : 0;
 }
 
@@ -241,14 +243,16 @@ static bool goes_on(const struct chain *k)
 enum stage_name { SCAN, RUN, PROVE, CLASSIFY, HEAL };
 static const char *const names[] = {"scan", "run", "prove", "classify", "heal"};
 
-/* A stage is reported once; again only with news. */
+/* A stage is reported once; again only with news, or when nothing was said for long. */
 static void report(struct chain *k, enum stage_name name, const struct dh_stage_end *end, bool news)
 {
     const char *said = k->c->state->said;
     char late[DH_STAGE_WORDS + 32];
-    if ((k->reported & 1u << name) && !news && !k->c->reports_all)
+    bool spoke = dh_stage_silent_ns() < QUIET_MOST;
+    if ((k->reported & 1u << name) && !news && !k->c->reports_all && spoke)
         return;
     k->reported |= 1u << name;
+    dh_stage_spoke();
     if (end->failed && !end->late && !dh_stage_interrupted())
         said = "it did not come to its end";
     else if (!*said && end->late) {
@@ -278,9 +282,14 @@ static void say_counts(struct chain *k, enum stage_name name, const struct dh_st
     const struct sum *s = &k->sum;
     char words[DH_STAGE_WORDS + 2];
     snprintf(words, sizeof words, "%s%s", k->c->state->said[0] ? "; " : "", k->c->state->said);
-    char ended[DH_STAGE_WORDS + 64] = "ended by us; ";
-    if (k->c->state->waits[0])
-        snprintf(ended, sizeof ended, "it does not end, it waits %s: ended by us; ", k->c->state->waits);
+    char ended[DH_STAGE_WORDS + 96] = "ended by us; ";
+    const struct dh_stage_state *t = k->c->state;
+    if (t->waits[0])
+        snprintf(ended, sizeof ended, "it %s %s%s: ended by us; ",
+                 t->hangs   ? "hangs, it waits"
+                 : t->works ? "has not ended, it works"
+                            : "does not end, it waits",
+                 t->waits, t->hangs ? ", for nothing but itself" : "");
     dh_stage_say(k->c->state, "%s%s%s%u observed, %u suspected%s",
                  !end->late     ? ""
                  : name == SCAN ? "its time was over before it had any; "
@@ -606,11 +615,11 @@ static void conclude(struct chain *k)
 }
 
 /* Verification takes three searches of this budget at most. */
-static void heal(struct chain *k)
+static bool heal(struct chain *k)
 {
     struct dh_check *c = k->c;
-    if (!c->heals || !k->sum.healable || dh_stage_interrupted() || budget_left(c) < 500 * MS)
-        return;
+    if (!c->heals || k->sum.healable <= c->refused || dh_stage_interrupted() || budget_left(c) < 500 * MS)
+        return false;
     uint64_t time = budget_left(c);
     struct dh_check_heal arg = {.c = c, .budget_ns = c->schedules ? time / 5 : least(time / 5, 4000 * MS)};
     struct dh_stage stage = {.name = "heal",
@@ -621,6 +630,8 @@ static void heal(struct chain *k)
                              .all_ends_ns = dh_check_ends(c)};
     struct dh_stage_end end;
     run_child_stage(k, HEAL, &stage, &end);
+    c->refused = k->sum.healable;
+    return true;
 }
 
 /* ---- the chain ---- */
@@ -652,15 +663,15 @@ static void climb(struct chain *k)
     }
 }
 
-/* What healing did not need goes to the search for more. */
+/* What healing did not need goes to the search for more, and what that finds is healed, too. */
 static void climb_on(struct chain *k)
 {
-    bool healed = k->c->heals;
-    if (k->why_over || budget_left(k->c) < k->c->budget_ns / 10)
-        return;
-    k->c->heals = false;
-    climb(k);
-    k->c->heals = healed;
+    bool more = true;
+    while (more && !k->why_over && budget_left(k->c) >= k->c->budget_ns / 10) {
+        climb(k);
+        conclude(k);
+        more = heal(k);
+    }
 }
 
 /* Nobody has to guess why it took less time than it may. */
@@ -690,7 +701,6 @@ enum dh_stage_result dh_check_chain(struct dh_check *c)
         conclude(&k);
         heal(&k);
         climb_on(&k);
-        conclude(&k);
         say_unjudged(&k);
         say_why_over(&k);
     }

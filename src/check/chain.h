@@ -43,6 +43,7 @@ struct dh_check {
     bool status_is_ours; /* it ended because we ended it */
     uint64_t run_ns;     /* that it took */
     unsigned runs;
+    unsigned refused; /* findings that could be healed, and which healing has already failed for */
     bool interrupted;
 };
 

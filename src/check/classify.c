@@ -41,7 +41,7 @@ static void progress(void *arg, const char *variable, const char *what, uint64_t
     struct classifying *c = arg;
     (void)left_ns;
     if (variable)
-        dh_stage_now(c->state, "%u of %u variables, %s, %s", c->at, c->n, variable, what);
+        dh_stage_now(c->state, "variable %u of %u, %s, %s", c->at < c->n ? c->at + 1 : c->n, c->n, variable, what);
 }
 
 static bool classified(void *arg, const struct dh_classified *d)
@@ -286,6 +286,8 @@ static void report(struct classifying *c)
     for (enum dh_finding_verdict v = DH_VERDICT_DESTRUCTIVE; v > DH_VERDICT_NONE; v--)
         if (c->verdicts[v])
             dh_str_addf(&s, "%s%u %s", s.n ? ", " : "", c->verdicts[v], dh_finding_verdict_name(v));
+    if (c->verdicts[DH_VERDICT_NONE])
+        dh_str_addf(&s, "%s%u without a verdict", s.n ? ", " : "", c->verdicts[DH_VERDICT_NONE]);
     if (c->proven)
         dh_str_addf(&s, "%s%u proven by it", s.n ? ", " : "", c->proven);
     if (c->at < c->n)

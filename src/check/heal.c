@@ -26,7 +26,7 @@ static void keep_first(const char *line)
 static bool heal(struct dh_healing *h, const struct dh_heal_job *job, struct dh_err *err)
 {
     return dh_healing_open(h, job, err) && dh_healing_draft(h, err) && dh_healing_write(h, err) &&
-           (!h->draft.sections.n || (dh_healing_offer(h, err) && dh_healing_verify(h, err)));
+           dh_healing_offer(h, err) && (!h->draft.sections.n || dh_healing_verify(h, err));
 }
 
 static const char *why_not(const struct dh_healing *h)

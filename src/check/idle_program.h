@@ -10,9 +10,11 @@ struct dh_idle_program {
     struct dh_idle idle;
     uint64_t looked_ns;
     uint64_t outside_ns, time_ns; /* when it last waited for more than times, and for more than itself */
-    bool reported;
+    bool reported, works;         /* what was said of it: where it waits, or works */
 };
 
+/* Where its threads are, for a program that is ended because time is over. */
+void dh_idle_program_where(struct dh_stage_state *t, pid_t stage);
 /* One look at the offspring of the stage; rare enough to cost nothing. True: it waits, for nothing that comes from
  * outside, and has done so for too long. */
 bool dh_idle_program_look(struct dh_idle_program *p, const struct dh_stage *s, struct dh_stage_state *t, pid_t stage,

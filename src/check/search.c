@@ -42,7 +42,7 @@ static void progress(void *arg, const struct dh_campaign_state *state)
     if (all > s->state->schedules) /* a stage that is killed made them, too */
         s->state->schedules = all;
     if (s->n)
-        snprintf(at, sizeof at, "finding %u of %u, ", s->at, s->n);
+        snprintf(at, sizeof at, "finding %u of %u, ", s->at < s->n ? s->at + 1 : s->n, s->n);
     dh_stage_now(s->state, "%s%llu schedules, %s, %u proven", at, (unsigned long long)(s->schedules + state->schedules),
                  state->strategy ? state->strategy : "beginning", s->proven);
 }

@@ -194,36 +194,50 @@ void dh_stage_end_beside(pid_t pid, struct dh_stage_state *state)
     state->beside[0] = 0;
 }
 
-/* Without a terminal, a line now and then. */
+static uint64_t spoke_ns; /* of this process */
+
+uint64_t dh_stage_silent_ns(void)
+{
+    return spoke_ns ? dh_now_ns() - spoke_ns : 0;
+}
+
+void dh_stage_spoke(void)
+{
+    spoke_ns = dh_now_ns();
+}
+
+/* Without a terminal, a line now and then, whatever stages come and go meanwhile. */
 static void say_still(const struct dh_stage *s, const struct dh_stage_state *t, uint64_t so_far_ns)
 {
     char line[2 * DH_STAGE_WORDS + 4];
     words_of(t, line, sizeof line);
-    if (s->still && line[0])
-        s->still(s->name, so_far_ns, line);
+    if (s->still)
+        s->still(s->name, so_far_ns, line[0] ? line : "at work");
+    dh_stage_spoke();
 }
 
 static void watch(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid, struct dh_stage_end *end)
 {
     bool live = s->progress && !s->is_ours;
-    uint64_t began = dh_now_ns(), next_line = began + LINE_EVERY, next_still = began + STILL_EVERY;
+    uint64_t began = dh_now_ns(), next_line = began + LINE_EVERY;
     struct stopping stopping = {0};
     struct dh_idle_program idle = {0};
     long nap = 1000000;
     int status = 0;
     while (waitpid(pid, &status, WNOHANG) == 0) {
         uint64_t now = dh_now_ns();
+        bool was_late = end->late;
         end->late = end->late || now >= s->until_ns || dh_idle_program_look(&idle, s, t, pid, now - began);
+        if (end->late && !was_late && s->idle_ns)
+            dh_idle_program_where(t, pid);
         if (end->late || asked_to_stop)
             escalate(s, t, pid, &stopping);
         if (live && now >= next_line) {
             show_progress(s, t);
             next_line = now + LINE_EVERY;
         }
-        if (!live && now >= next_still) {
+        if (!live && dh_stage_silent_ns() >= STILL_EVERY)
             say_still(s, t, now - began);
-            next_still = now + STILL_EVERY;
-        }
         nanosleep(&(struct timespec){0, nap}, NULL);
         nap = nap < 30000000 ? nap * 2 : nap;
     }
@@ -238,6 +252,9 @@ void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct
     *end = (struct dh_stage_end){0};
     atomic_store(&state->stop, false);
     state->now[0] = state->said[0] = state->waits[0] = 0;
+    state->hangs = state->works = false;
+    if (!spoke_ns)
+        dh_stage_spoke();
     state->result = DH_STAGE_DONE;
     state->status = 0;
     fflush(NULL);

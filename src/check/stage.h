@@ -38,6 +38,7 @@ struct dh_stage_state {
     char beside[DH_STAGE_WORDS]; /* what is done in the background meanwhile, or "" */
     char said[DH_STAGE_WORDS];   /* its result in words, or "" */
     char waits[DH_STAGE_WORDS];  /* where the program waits while nothing happens, or "" */
+    bool hangs, works;           /* it waits only for itself; it was ended while it worked, `waits` is where */
     char cannot[DH_STAGE_WORDS]; /* why no such stage can ever succeed, or "" */
     struct dh_hosting_check hosting;
     int status;         /* of the program, as of waitpid */
@@ -91,6 +92,9 @@ bool dh_stage_interrupted(void);
 /* The same work beside the stages, until it ends by itself or is ended; 0: there is no process. */
 pid_t dh_stage_start_beside(const struct dh_stage *s, struct dh_stage_state *state);
 void dh_stage_end_beside(pid_t pid, struct dh_stage_state *state);
+/* How long nothing has been said to somebody without a terminal; a line was written. */
+uint64_t dh_stage_silent_ns(void);
+void dh_stage_spoke(void);
 /* What it is doing, from a process beside the stages. */
 void dh_stage_beside(struct dh_stage_state *t, const char *line);
 void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct dh_stage_end *end);

@@ -1,4 +1,4 @@
-/* The line on a terminal that shows how far a search is. Layer: cmd. Zero-initialise. */
+/* The line that shows how far a search is; without a terminal, one every ten seconds. Layer: cmd. Zero-initialise. */
 #ifndef DH_CMD_CAMPAIGN_PROGRESS_H
 #define DH_CMD_CAMPAIGN_PROGRESS_H
 

@@ -5,6 +5,7 @@
 #include "report/short_name.h"
 #include "report/text.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,7 @@ struct row {
     const struct dh_finding *f;
     size_t more, inside;
     size_t unjudged; /* of `more`, races without a verdict */
+    size_t elsewise; /* of `folded`, those that have another verdict than the row, or none */
     bool is_folded;
     size_t folded, variables; /* findings, and variables, of the rows that are folded into it */
     struct dh_str names;      /* of the first of these variables */
@@ -260,6 +262,7 @@ static void fold_into(struct row *leader, struct row *r)
     char *name = dh_short_name(r->f->variable);
     r->is_folded = true;
     leader->folded += 1 + r->more;
+    leader->elsewise += r->f->verdict != leader->f->verdict ? 1 + r->more : r->unjudged;
     if (leader->variables++ < NAMES_SHOWN)
         dh_str_addf(&leader->names, "%s%s", leader->names.n ? ", " : "", name[0] ? name : "memory without a name");
     free(name);
@@ -343,7 +346,31 @@ static void print_more(const struct row *r)
     printf("          and %zu more between the same functions, on %s", r->folded, r->names.at);
     if (r->variables > NAMES_SHOWN)
         printf(" and %zu others", r->variables - NAMES_SHOWN);
+    if (r->elsewise && r->f->verdict != DH_VERDICT_NONE)
+        printf("; the verdict is not that of %zu of them", r->elsewise);
     printf("\n");
+}
+
+/* "why" of a JSON object that is kept with a finding, or "". Owned by the caller. */
+static char *why_in(const char *details)
+{
+    json_t *o = details[0] ? json_loads(details, 0, NULL) : NULL;
+    const char *why = json_string_value(json_object_get(o, "why"));
+    char *copy = dh_strdup(why ? why : "");
+    json_decref(o);
+    return copy;
+}
+
+/* No failure is said only of what was tried, and healing that failed has a reason. */
+static void print_grounds(const struct dh_finding *f)
+{
+    char *tried = why_in(f->classification), *refused = why_in(f->healed);
+    if (f->verdict == DH_VERDICT_NO_FAILURE && tried[0])
+        printf("          no-failure: %s\n", tried);
+    if (f->healing != DH_HEALING_VERIFIED && refused[0])
+        printf("          not healed: %s\n", refused);
+    free(tried);
+    free(refused);
 }
 
 static void print_rows(const struct table *t, const row_vec *rows)
@@ -359,6 +386,7 @@ static void print_rows(const struct table *t, const row_vec *rows)
         cells_of(rows->at[i].f, cells);
         print_cells((const char *const *)cells, widths, next);
         print_places(rows->at[i].f);
+        print_grounds(rows->at[i].f);
         if (part)
             printf("          of %s\n", part->words);
         print_more(&rows->at[i]);
@@ -442,8 +470,19 @@ static const char *doubt_of(const struct dh_check *c)
     return t->hosting.why[0] && t->hosting.verdict != DH_HOSTING_NO_THREADS ? t->hosting.why : NULL;
 }
 
+/* It ended, well or not, before it made one. */
+static bool has_no_threads(const struct dh_check *c)
+{
+    return c->state->hosting.verdict == DH_HOSTING_NO_THREADS && !c->state->schedules;
+}
+
 static void print_effort(const struct dh_check *c)
 {
+    if (has_no_threads(c)) {
+        printf("%u run%s ended without a thread: there was nothing to interleave, and nothing was searched\n", c->runs,
+               c->runs == 1 ? "" : "s");
+        return;
+    }
     if (doubt_of(c)) {
         printf("%u run%s with detectors showed nothing\n", c->runs, c->runs == 1 ? "" : "s");
         return;

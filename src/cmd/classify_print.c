@@ -1,5 +1,6 @@
 #include "cmd/classify_print.h"
 
+#include "cmd/terminal.h"
 #include "prove/schedule_text.h"
 #include "report/text.h"
 
@@ -18,6 +19,8 @@ static unsigned terminal_width(void)
 void dh_classify_progress(const char *variable, const char *what, uint64_t left_ns)
 {
     static bool reported;
+    if (variable && dh_terminal_line_is_due())
+        fprintf(stderr, "deadheat: classify: %s, %s, %.1f s left for it\n", variable, what, (double)left_ns / 1e9);
     if (variable && isatty(STDERR_FILENO)) {
         fprintf(stderr, "\r\033[Kclassify: %s, %s, %.1f s left for it", variable, what, (double)left_ns / 1e9);
         fflush(stderr);

@@ -35,7 +35,7 @@ struct proving {
     unsigned width;
     struct dh_hosting_check hosting;
     uint64_t began_ns, opened_ns; /* with its variant */
-    char late[200];
+    char late[200 + DH_HOSTING_WORDS];
     dh_engine_marks *marks; /* of a section file, or NULL */
     struct dh_mpi *mpi;     /* NULL: alone */
 };
@@ -223,8 +223,9 @@ static const char *late_words(struct proving *p)
 {
     snprintf(p->late, sizeof p->late,
              "no schedule was made: the time (%.1f s) was over after opening the program and its variant (%.1f s) and "
-             "comparing it with a native run",
-             (double)p->options.budget_ns / 1e9, (double)(p->opened_ns - p->began_ns) / 1e9);
+             "comparing it with a native run%s%s",
+             (double)p->options.budget_ns / 1e9, (double)(p->opened_ns - p->began_ns) / 1e9,
+             p->hosting.why[0] ? ": " : "", p->hosting.why);
     return p->late;
 }
 

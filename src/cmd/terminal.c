@@ -1,6 +1,8 @@
 #include "cmd/terminal.h"
 
 #include "host/activity.h"
+#include "host/deadline.h"
+#include "host/notice.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +15,24 @@ unsigned dh_terminal_width(int fd, unsigned otherwise)
     return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : otherwise;
 }
 
+#define LINE_EVERY 10000000000ull
+
+bool dh_terminal_line_is_due(void)
+{
+    static uint64_t last_ns;
+    uint64_t now = dh_now_ns();
+    bool first = !last_ns, due = !first && now - last_ns >= LINE_EVERY && !isatty(STDERR_FILENO);
+    last_ns = first || due ? now : last_ns;
+    return due;
+}
+
+/* Without a terminal, a line now and then. */
+static void say_activity(const char *line)
+{
+    if (line && dh_terminal_line_is_due())
+        dh_notice("so far: %s", line);
+}
+
 static void show_activity(const char *line)
 {
     fprintf(stderr, "\r\033[K%.*s", (int)dh_terminal_width(STDERR_FILENO, 80) - 1, line ? line : "");
@@ -21,8 +41,8 @@ static void show_activity(const char *line)
 
 void dh_terminal_show_activity(void)
 {
-    if (isatty(STDERR_FILENO))
-        dh_activity_show_by(show_activity);
+    dh_activity_show_by(isatty(STDERR_FILENO) ? show_activity : say_activity);
+    dh_terminal_line_is_due(); /* from now on */
 }
 
 static volatile sig_atomic_t asked_to_stop;

@@ -9,8 +9,11 @@
 /* Columns of the terminal that the descriptor is, or `otherwise`. */
 unsigned dh_terminal_width(int fd, unsigned otherwise);
 
-/* What takes long below, such as deriving a variant, is shown on standard error, if that is a terminal. */
+/* What takes long below, such as deriving a variant, is shown on standard error; if that is no terminal, by a line
+ * every ten seconds. */
 void dh_terminal_show_activity(void);
+/* Whether it is time for such a line, which is written then; the first call begins the time. False on a terminal. */
+bool dh_terminal_line_is_due(void);
 
 void dh_interrupts_begin(void);
 void dh_interrupts_end(void);

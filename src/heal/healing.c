@@ -93,12 +93,13 @@ const char *dh_heal_means_name(enum dh_heal_means means)
     return means_names[means];
 }
 
-static bool is_left_out(const struct dh_healing *h, const char *id)
+/* Why no section heals it, or NULL. */
+static const char *left_out(const struct dh_healing *h, const char *id)
 {
     for (size_t i = 0; i < h->draft.rest.n; i++)
         if (strcmp(h->draft.rest.at[i].id, id) == 0)
-            return true;
-    return false;
+            return h->draft.rest.at[i].why;
+    return NULL;
 }
 
 /* Healing by scheduling alone cannot be verified by an empty search. */
@@ -161,6 +162,18 @@ static char *details_of(const struct dh_healing *h, const char *id, const struct
     return text ? text : dh_strdup("{}");
 }
 
+static bool keep_refusal(const struct dh_healing *h, struct dh_store *store, const char *finding, const char *why,
+                         struct dh_err *err)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "why", json_string(why));
+    char *details = json_dumps(o, JSON_COMPACT);
+    bool ok = dh_store_healed(store, finding, h->build, details ? details : "{}", err);
+    json_decref(o);
+    free(details);
+    return ok;
+}
+
 static bool keep(struct dh_healing *h, const struct dh_heal_outcome *o, struct dh_err *err)
 {
     struct dh_store *store = dh_store_open(h->job->db, DH_STORE_WRITE, err);
@@ -168,9 +181,11 @@ static bool keep(struct dh_healing *h, const struct dh_heal_outcome *o, struct d
     long long id;
     bool ok = store && dh_store_begin(store, &run, &id, err);
     for (size_t i = 0; ok && i < h->findings.n; i++) {
-        const char *finding = h->findings.at[i]->id;
-        if (is_left_out(h, finding))
+        const char *finding = h->findings.at[i]->id, *refusal = left_out(h, finding);
+        if (refusal) {
+            ok = keep_refusal(h, store, finding, refusal, err);
             continue;
+        }
         bool verified = o && !refuted(o, finding) && !is_only_scheduled(h, finding);
         enum dh_finding_healing healing = verified                             ? DH_HEALING_VERIFIED
                                           : dh_healing_comes_along(h, finding) ? DH_HEALING_NONE
@@ -190,7 +205,7 @@ static bool try_policy(struct dh_healing *h, bool hasty, struct dh_heal_outcome 
 {
     *o = (struct dh_heal_outcome){.seconds = 0};
     for (size_t i = 0; i < h->findings.n; i++)
-        if (!is_left_out(h, h->findings.at[i]->id) && !is_only_scheduled(h, h->findings.at[i]->id))
+        if (!left_out(h, h->findings.at[i]->id) && !is_only_scheduled(h, h->findings.at[i]->id))
             dh_vec_push(&o->guarded, h->findings.at[i]);
     struct dh_heal_verifying v = {.policy = h->job->output,
                                   .budget_ns = h->job->budget_ns,

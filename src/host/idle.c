@@ -2,15 +2,14 @@
 
 #include "base/hash.h"
 #include "host/offspring.h"
+#include "host/reach.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,6 +87,26 @@ enum dh_waiting dh_wait_call_kind(const struct dh_wait_call *c)
     return !k ? DH_WAITING_FOR_OUTSIDE : ends ? DH_WAITING_FOR_TIME : k->without;
 }
 
+bool dh_wait_call_is_known(const struct dh_wait_call *c)
+{
+    return known(c->number);
+}
+
+bool dh_wait_call_is_on_memory(const struct dh_wait_call *c)
+{
+    return c->number == SYS_futex;
+}
+
+bool dh_wait_call_is_on_descriptor(const struct dh_wait_call *c)
+{
+    static const long numbers[] = {SYS_read,     SYS_readv,   SYS_write,  SYS_accept,  SYS_accept4, SYS_connect,
+                                   SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_sendmsg, SYS_flock,   SYS_fcntl};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i] == c->number)
+            return true;
+    return false;
+}
+
 const char *dh_wait_call_name(const struct dh_wait_call *c)
 {
     const struct call *k = known_call(c->number);
@@ -148,6 +167,17 @@ static struct dh_idle state_of(pid_t of, uint64_t now_ns)
     return now;
 }
 
+bool dh_idle_is_alone(pid_t of)
+{
+    dh_pids all = {0};
+    dh_offspring(of, &all);
+    bool alone = all.n > 1;
+    for (size_t k = 1; k < all.n; k++)
+        alone &= !is_tool(all.at[k]);
+    dh_vec_release(&all);
+    return alone;
+}
+
 uint64_t dh_idle_look(struct dh_idle *i, pid_t of, uint64_t now_ns)
 {
     uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -172,72 +202,30 @@ bool dh_thread_is_ours(pid_t process, pid_t thread)
 }
 
 /* Of one that runs just now: it looks around. */
-static enum dh_waiting waiting_of(pid_t process, pid_t thread)
+static enum dh_waiting waiting_of(const struct dh_reach *r, pid_t process, pid_t thread)
 {
     struct dh_wait_call c;
-    return dh_wait_call_of(process, thread, &c) ? dh_wait_call_kind(&c) : DH_WAITING_FOR_TIME;
-}
-
-/* Descriptors that only the process itself, or the kernel by a time, can make ready: files, pipes of its own, events,
- * timers. Standard input may be a terminal, or a pipe of its user. */
-static bool is_inside(const char *link, const char *target, int fd)
-{
-    static const char *const inside[] = {
-        "anon_inode:[eventfd]", "anon_inode:[eventpoll]", "anon_inode:[timerfd]", "/dev/null", "/dev/zero",
-        "/dev/urandom"};
-    struct stat about;
-    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
-        if (strcmp(target, inside[i]) == 0)
-            return true;
-    if (fd == STDOUT_FILENO || fd == STDERR_FILENO)
-        return true;
-    if (strncmp(target, "pipe:", 5) == 0)
-        return fd != STDIN_FILENO;
-    return stat(link, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
-}
-
-static bool is_reachable(pid_t process)
-{
-    char path[64], name[320], target[PATH_MAX];
-    bool some = false;
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)process);
-    DIR *d = opendir(path);
-    if (!d)
-        return true;
-    for (struct dirent *e; !some && (e = readdir(d));) {
-        snprintf(name, sizeof name, "%s/%.250s", path, e->d_name);
-        ssize_t n = e->d_name[0] != '.' ? readlink(name, target, sizeof target - 1) : -1;
-        target[n > 0 ? n : 0] = 0;
-        some = n > 0 && !is_inside(name, target, atoi(e->d_name));
-    }
-    closedir(d);
-    return some;
-}
-
-static bool is_any_reachable(const dh_pids *all)
-{
-    for (size_t k = 1; k < all->n; k++)
-        if (is_reachable(all->at[k]))
-            return true;
-    return false;
+    return dh_wait_call_of(process, thread, &c) ? dh_reach_of(r, process, &c) : DH_WAITING_FOR_TIME;
 }
 
 enum dh_waiting dh_idle_waiting(pid_t of)
 {
     dh_pids all = {0}, threads = {0};
+    struct dh_reach reach;
     enum dh_waiting most = DH_WAITING_NOT;
     dh_offspring(of, &all);
+    dh_reach_init(&reach, &all);
     for (size_t k = 1; k < all.n; k++) {
         threads.n = 0;
         dh_threads_of(all.at[k], &threads);
         for (size_t t = 0; t < threads.n; t++) {
-            enum dh_waiting w =
-                dh_thread_is_ours(all.at[k], threads.at[t]) ? DH_WAITING_NOT : waiting_of(all.at[k], threads.at[t]);
+            enum dh_waiting w = dh_thread_is_ours(all.at[k], threads.at[t])
+                                    ? DH_WAITING_NOT
+                                    : waiting_of(&reach, all.at[k], threads.at[t]);
             most = w > most ? w : most;
         }
     }
-    if (most == DH_WAITING_FOR_OUTSIDE && !is_any_reachable(&all))
-        most = DH_WAITING_FOR_TIME; /* signals may come */
+    dh_reach_release(&reach);
     dh_vec_release(&threads);
     dh_vec_release(&all);
     return most;

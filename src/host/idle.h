@@ -24,6 +24,8 @@ struct dh_idle {
 /* For how long the offspring of that process have done next to nothing, as far as earlier looks can tell; 0: they
  * work, or some have come or gone, or are of this tool. */
 uint64_t dh_idle_look(struct dh_idle *i, pid_t of, uint64_t now_ns);
+/* Whether it has offspring, and none of them is of this tool. */
+bool dh_idle_is_alone(pid_t of);
 /* What the offspring wait for now. */
 enum dh_waiting dh_idle_waiting(pid_t of);
 
@@ -32,7 +34,12 @@ bool dh_thread_is_ours(pid_t process, pid_t thread);
 
 /* The call in which that thread waits; false: it is in none. */
 bool dh_wait_call_of(pid_t process, pid_t thread, struct dh_wait_call *out);
+/* By the call alone, whatever its descriptors are (host/reach.h). */
 enum dh_waiting dh_wait_call_kind(const struct dh_wait_call *c);
+bool dh_wait_call_is_known(const struct dh_wait_call *c);
+/* Whether its first argument is a place in memory, or a descriptor. */
+bool dh_wait_call_is_on_memory(const struct dh_wait_call *c);
+bool dh_wait_call_is_on_descriptor(const struct dh_wait_call *c);
 /* Its name, or "a system call". */
 const char *dh_wait_call_name(const struct dh_wait_call *c);
 

@@ -5,10 +5,14 @@
 #include "host/symbolize.h"
 
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
 
 /* Registers as DWARF numbers them; how much of a stack is searched for a frame. */
 enum { FRAME_POINTER = 6, STACK_POINTER = 7, FRAMES_MOST = 64, WORDS_SEARCHED = 512, PLACES_SHOWN = 6 };
@@ -18,6 +22,9 @@ struct thread {
     struct dh_wait_call call;
     uint64_t frame; /* frame pointer; 0: not known */
 };
+
+/* What it waits for, as far as that has a name; "" for none. */
+enum { OBJECT_MOST = 80 };
 
 struct place {
     char *words;
@@ -97,6 +104,7 @@ struct walk {
     unsigned frames;
     uint64_t last; /* where the function of the outermost frame that was seen begins, or 0 */
     char *place;   /* of the innermost frame that is the program's own; owned */
+    char object[OBJECT_MOST];
 };
 
 /* The runtime stands between the program and its libraries. */
@@ -159,8 +167,80 @@ static Dwfl *open_process(pid_t process)
     return NULL;
 }
 
+/* ---- what it waits for ---- */
+
+/* Variables without a value in the file lie behind what the system knows to be mapped from it. */
+static Dwfl_Module *module_of_data(Dwfl *dwfl, uint64_t address)
+{
+    enum { PAGE = 4096, PAGES_MOST = 4096 };
+    Dwfl_Module *m = NULL;
+    for (unsigned i = 0; !m && i < PAGES_MOST && address > PAGE; i++, address -= PAGE)
+        m = dwfl_addrmodule(dwfl, address);
+    return m;
+}
+
+/* The part of a lock in which its waiters sleep says nothing more than the lock. */
+static void name_object(Dwfl *dwfl, struct walk *w, uint64_t address)
+{
+    struct dh_source_variable v = {0};
+    const char *file = NULL;
+    Dwarf_Addr bias;
+    Dwfl_Module *m = module_of_data(dwfl, address);
+    if (m && dwfl_module_getelf(m, &bias))
+        dwfl_module_info(m, NULL, NULL, NULL, NULL, NULL, &file, NULL);
+    if (file && !is_system(file) && dh_symbolize_variable_at(w->symbols, file, address - bias, &v)) {
+        const char *inner = strstr(v.name, ".__");
+        snprintf(w->object, sizeof w->object, " %.*s", inner ? (int)(inner - v.name) : (int)strlen(v.name), v.name);
+    }
+    dh_source_variable_release(&v);
+}
+
+static void name_waited(Dwfl *dwfl, struct walk *w, const struct dh_wait_call *c)
+{
+    if (dh_wait_call_is_on_memory(c))
+        name_object(dwfl, w, c->arguments[0]);
+    else if (dh_wait_call_is_on_descriptor(c))
+        snprintf(w->object, sizeof w->object, " descriptor %d", (int)c->arguments[0]);
+}
+
+/* ---- who runs ---- */
+
+/* A thread that runs has no registers to be read: it is stopped for that long. False: it ended, or somebody else traces
+ * it. `signal` is what it was about to take. */
+static bool stop_running(pid_t thread, int *signal)
+{
+    int status = 0;
+    *signal = 0;
+    if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) != 0 || ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0)
+        return false;
+    while (waitpid(thread, &status, __WALL) < 0)
+        if (errno != EINTR)
+            return false;
+    if (WIFSTOPPED(status) && !(status >> 16))
+        *signal = WSTOPSIG(status);
+    return WIFSTOPPED(status);
+}
+
+static void let_run(pid_t thread, int signal)
+{
+    ptrace(PTRACE_DETACH, thread, NULL, (void *)(intptr_t)signal);
+}
+
+static bool read_running(struct thread *t)
+{
+    struct user_regs_struct r;
+    bool ok = ptrace(PTRACE_GETREGS, t->id, NULL, &r) == 0;
+    if (ok) {
+        t->call = (struct dh_wait_call){.number = -1, .stack = r.rsp, .code = r.rip};
+        t->frame = r.rbp;
+    }
+    return ok;
+}
+
+/* ---- one thread ---- */
+
 /* NULL: not known. */
-static char *place_of(struct dh_symbolizer *symbols, struct thread *t)
+static char *place_of(struct dh_symbolizer *symbols, struct thread *t, char object[OBJECT_MOST])
 {
     static const Dwfl_Thread_Callbacks callbacks = {
         .next_thread = only_thread, .memory_read = read_word, .set_initial_registers = set_registers};
@@ -171,9 +251,22 @@ static char *place_of(struct dh_symbolizer *symbols, struct thread *t)
         t->frame = !w.place && w.last ? find_frame(t, w.last) : 0;
         if (t->frame)
             dwfl_getthread_frames(dwfl, t->id, look_at, &w);
+        name_waited(dwfl, &w, &t->call);
     }
     dwfl_end(dwfl);
+    memcpy(object, w.object, OBJECT_MOST);
     return w.place;
+}
+
+static char *place_of_running(struct dh_symbolizer *symbols, struct thread *t)
+{
+    char object[OBJECT_MOST];
+    int signal;
+    if (!stop_running(t->id, &signal))
+        return NULL;
+    char *place = read_running(t) ? place_of(symbols, t, object) : NULL;
+    let_run(t->id, signal);
+    return place;
 }
 
 /* ---- all of them ---- */
@@ -203,13 +296,14 @@ static void name_of(pid_t process, char *out, size_t n)
 
 static void add_thread(struct places *p, struct thread *t, bool is_first)
 {
-    char name[64];
+    char name[64], object[OBJECT_MOST] = "";
     bool waits = dh_wait_call_of(t->process, t->id, &t->call);
-    char *place = waits ? place_of(p->symbols, t) : NULL;
+    char *place = waits ? place_of(p->symbols, t, object) : place_of_running(p->symbols, t);
     name_of(t->process, name, sizeof name);
-    const char *call = waits ? dh_wait_call_name(&t->call) : "no system call", *of = is_first ? "" : " of ";
-    add_place(p, place ? dh_format("at %s (%s)%s%s", place, call, of, is_first ? "" : name)
-                       : dh_format("in %s%s%s", call, of, is_first ? "" : name));
+    const char *call = waits ? dh_wait_call_name(&t->call) : "running", *of = is_first ? "" : " of ";
+    add_place(p, place   ? dh_format("at %s (%s%s)%s%s", place, call, object, of, is_first ? "" : name)
+                 : waits ? dh_format("in %s%s%s%s", call, object, of, is_first ? "" : name)
+                         : dh_format("%s%s%s", call, of, is_first ? "" : name));
     free(place);
 }
 

@@ -146,6 +146,8 @@ char *dh_status_text(int status)
 {
     if (WIFEXITED(status))
         return dh_format("exit code %d", WEXITSTATUS(status));
+    if (WIFSTOPPED(status)) /* of a process that wants to be traced by us */
+        return dh_format("a stop by signal %d (%s)", WSTOPSIG(status), strsignal(WSTOPSIG(status)));
     return dh_format("signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 

@@ -48,6 +48,7 @@ struct engine_run {
     int process;  /* status of the process, as of waitpid */
     unsigned end; /* enum dh_engine_end; DH_ENGINE_ENDS: the schedule did not end */
     int status;   /* exit status of the schedule */
+    int signal;   /* that ended the process without a fault, or 0 */
     uint32_t threads, depth;
     bool goes_on;     /* for ever, as a server does: cut, or threads that only wait for times, again and again */
     bool irrevocable; /* it cannot because of a call that cannot be undone */
@@ -116,6 +117,7 @@ static void read_region(struct dh_subject *s, struct dh_engine_control *c, struc
             out->end = i;
     out->goes_on = found && (found->kind == DH_ENGINE_CUT || (found->kind == DH_ENGINE_HANG && found->text[0]));
     out->status = c->n_outcomes ? c->outcomes[0].status & 0xff : 0;
+    out->signal = c->n_outcomes && c->outcomes[0].status < 0 ? -c->outcomes[0].status : 0;
     out->threads = p->threads_most ? p->threads_most - 1 : 0;
     out->depth = p->depth_most;
     out->accesses = p->operations_most;
@@ -245,8 +247,8 @@ static bool is_same_end(const struct engine_run *e, const struct dh_native_run *
     if (!n->in_time)
         return is_one_of(e->end, STUCK);
     if (WIFSIGNALED(n->status))
-        return is_one_of(e->end, KILLED);
-    return e->end == DH_ENGINE_DONE && e->status == WEXITSTATUS(n->status);
+        return is_one_of(e->end, KILLED) || (e->end == DH_ENGINE_DONE && e->signal == WTERMSIG(n->status));
+    return e->end == DH_ENGINE_DONE && !e->signal && e->status == WEXITSTATUS(n->status);
 }
 
 /* What the program printed before a failure says nothing. */
@@ -283,8 +285,10 @@ static void add_seconds(struct dh_str *s, uint64_t ns)
 static void add_native_end(struct dh_str *s, const struct dh_native_run *n)
 {
     if (!n->in_time) {
-        dh_str_add(s, "natively it does not end within ");
+        dh_str_add(s, n->hangs ? "natively it hangs, seen for " : "natively it does not end within ");
         add_seconds(s, n->ns);
+        if (n->where.n)
+            dh_str_addf(s, ": %s", n->where.at);
         return;
     }
     char *status = dh_status_text(n->status);
@@ -310,7 +314,9 @@ static const char *const end_words[DH_ENGINE_ENDS] = {
 static void add_engine_end(struct dh_str *s, const struct engine_run *e)
 {
     dh_str_addf(s, "undisturbed in the engine it %s", end_words[e->end]);
-    if (e->end == DH_ENGINE_DONE)
+    if (e->end == DH_ENGINE_DONE && e->signal)
+        dh_str_addf(s, " with signal %d (%s)", e->signal, strsignal(e->signal));
+    else if (e->end == DH_ENGINE_DONE)
         dh_str_addf(s, " with exit code %d", e->status);
     if (e->end == DH_ENGINE_CUT)
         dh_str_addf(s, " after %u steps", e->depth);
@@ -357,6 +363,10 @@ static bool judge_no_schedule(const struct engine_run *e, const struct dh_native
         dh_str_add(&why, "its first schedule takes more than ");
         add_seconds(&why, e->ns);
         dh_str_add(&why, "; ");
+    } else if (WIFSTOPPED(e->process)) {
+        char *status = dh_status_text(e->process);
+        dh_str_addf(&why, "cannot explore: it asks to be traced (ptrace), and came to %s; ", status);
+        free(status);
     } else {
         char *status = dh_status_text(e->process);
         dh_str_addf(&why, "cannot explore: it ends with %s %s; ", status,

@@ -1,7 +1,9 @@
 #include "prove/native_run.h"
 
 #include "event/thread_count.h"
+#include "host/idle.h"
 #include "host/library_path.h"
+#include "host/live_places.h"
 #include "host/private_files.h"
 
 #include <errno.h>
@@ -88,6 +90,14 @@ static _Noreturn void be_program(const struct dh_subject *s, struct native *n, b
 
 /* ---- watching ---- */
 
+#define LOOK_EVERY 250000000ull
+#define STUCK_NS 3000000000ull
+
+struct stillness {
+    struct dh_idle idle;
+    uint64_t looked_ns, since_ns; /* when it last did something, or waited for more than itself */
+};
+
 static bool writes_too_much(const struct native *n)
 {
     struct stat a, b;
@@ -101,16 +111,37 @@ static bool has_ended(pid_t pid, int *status)
     return changed < 0 || (changed == pid && !WIFSTOPPED(*status));
 }
 
+/* True: it does nothing, and waits for nothing but itself. */
+static bool is_stuck(struct stillness *s)
+{
+    uint64_t now = dh_now_ns();
+    if (now - s->looked_ns < LOOK_EVERY)
+        return false;
+    s->looked_ns = now;
+    if (!dh_idle_look(&s->idle, getpid(), now) || dh_idle_waiting(getpid()) != DH_WAITING_FOR_EACH_OTHER)
+        s->since_ns = now;
+    return now - s->since_ns >= STUCK_NS;
+}
+
+static void end_early(pid_t pid, struct dh_native_run *out)
+{
+    out->in_time = false;
+    dh_str_add(&out->where, "");
+    dh_live_places(getpid(), &out->where);
+    kill(pid, SIGKILL);
+    while ((waitpid(pid, &out->status, 0) < 0 && errno == EINTR) || WIFSTOPPED(out->status))
+        ;
+}
+
 static void watch(const struct native *n, pid_t pid, uint64_t patience_ns, struct dh_native_run *out)
 {
     uint64_t began = dh_now_ns();
+    struct stillness still = {.looked_ns = began, .since_ns = began};
     out->in_time = true;
     for (long nap = SHORTEST_NAP; !has_ended(pid, &out->status); nap = nap * 2 < LONGEST_NAP ? nap * 2 : LONGEST_NAP) {
-        if (dh_now_ns() - began > patience_ns || writes_too_much(n)) {
-            out->in_time = false;
-            kill(pid, SIGKILL);
-            while ((waitpid(pid, &out->status, 0) < 0 && errno == EINTR) || WIFSTOPPED(out->status))
-                ;
+        out->hangs = is_stuck(&still);
+        if (out->hangs || dh_now_ns() - began > patience_ns || writes_too_much(n)) {
+            end_early(pid, out);
             break;
         }
         nanosleep(&(struct timespec){0, nap}, NULL);
@@ -128,6 +159,9 @@ bool dh_native_run(const struct dh_subject *s, uint64_t patience_ns, bool random
         close_native(&n);
         return false;
     }
+    int adopts = 0;
+    prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what leaves the program may still end a wait of it */
     pid_t tool = getpid(), pid = fork();
     if (pid == 0)
         be_program(s, &n, random, tool);
@@ -141,6 +175,7 @@ bool dh_native_run(const struct dh_subject *s, uint64_t patience_ns, bool random
         dh_output_read(n.errors, &out->errors);
     } else
         dh_err_errno(err, "cannot start %s", s->program);
+    prctl(PR_SET_CHILD_SUBREAPER, adopts);
     close_native(&n);
     return pid > 0;
 }
@@ -149,5 +184,6 @@ void dh_native_run_release(struct dh_native_run *r)
 {
     dh_str_release(&r->output);
     dh_str_release(&r->errors);
+    dh_str_release(&r->where);
     *r = (struct dh_native_run){0};
 }

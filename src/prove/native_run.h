@@ -9,10 +9,12 @@
 struct dh_native_run {
     int status;               /* as of waitpid */
     bool in_time;             /* it ended by itself */
+    bool hangs;               /* it did not: its threads wait for nothing but themselves */
     bool is_counted;          /* threads are known */
     uint32_t threads, others; /* that it created, and that its children did */
     uint64_t ns;
     struct dh_str output, errors; /* of standard output and error, the first part */
+    struct dh_str where;          /* of one that did not end: where its threads were (host/live_places.h) */
 };
 
 /* `random`: with randomised addresses. False when it could not be started. Released by the caller. */

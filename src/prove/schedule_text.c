@@ -256,7 +256,7 @@ static uint32_t put_undisturbed(struct show *w, const struct dh_schedule *s)
 /* ---- rounds ---- */
 
 /* Threads that look around in vain do the same again and again until a schedule is taken for one without end. */
-enum { ROUND_MOST = 32, ROUNDS_LEAST = 3 };
+enum { ROUND_MOST = 256, ROUNDS_LEAST = 3 };
 
 static uint32_t rounds_of(const struct dh_schedule *s, uint32_t from, uint32_t length)
 {
