@@ -181,9 +181,9 @@ static void say_nothing(const char *stage, uint64_t took_ns, const char *said)
     (void)stage, (void)took_ns, (void)said;
 }
 
-/* Its output stands for itself: the stages that are reported are those of its parts. Programs run as they were built, since
- * a variant with every detector would be made for each that the script starts, most of which make no thread; parts get
- * theirs. */
+/* Its output stands for itself: the stages that are reported are those of its parts. Programs run as they were built,
+ * since a variant with every detector would be made for each that the script starts, most of which make no thread;
+ * parts get theirs. */
 static enum dh_stage_result run_script(struct dh_check *c)
 {
     struct dh_check_host host = *c->host;

@@ -89,7 +89,7 @@ enum dh_waiting dh_wait_call_kind(const struct dh_wait_call *c)
 
 bool dh_wait_call_is_known(const struct dh_wait_call *c)
 {
-    return known(c->number);
+    return known_call(c->number);
 }
 
 bool dh_wait_call_is_on_memory(const struct dh_wait_call *c)
