@@ -31,7 +31,8 @@ WRONG = ("crash", "assertion")
 
 
 def _names(function):
-    """By which a function may be named: a::b<int>::c(int) is a::b::c, b::c and c."""
+    """By which a function may be named: a::b<int>::c(int) is a::b::c, b::c and c; namespaces without a name are left out."""
+    function = function.replace("(anonymous namespace)::", "")
     while "<" in function and (shorter := re.sub(r"<[^<>]*>", "", function)) != function:
         function = shorter
     scopes = function.partition("(")[0].split("::")
