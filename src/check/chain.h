@@ -32,6 +32,7 @@ struct dh_check {
     bool only_run;                  /* one run, and nothing else */
     bool in_haste; /* there is no time to make a variant for every detector: runs take the program as it is */
     bool heals, reports_all;
+    bool for_real;     /* what its runs write to files stays */
     bool is_part;      /* of a script: its first run is as quiet as the others */
     bool keeps_stdout; /* the program writes to standard error: standard output is for the document of the command */
     long long since;   /* ours are the runs of the store after this one */

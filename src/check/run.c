@@ -108,7 +108,7 @@ static void launch(const struct dh_check_run *r, struct dh_focus *focus, const c
                           .suppressions = r->c->suppressions,
                           .focus = focus,
                           .starts_others = !r->c->is_searchable,
-                          .private_files = r->c->is_searchable,
+                          .private_files = r->c->is_searchable && !r->c->for_real,
                           .waits_for_threads_ms = "1000",
                           .started = r->c->is_searchable ? &started : NULL,
                           .made_threads = &made_threads,

@@ -355,6 +355,7 @@ static bool read_options(const struct dh_parsed *p, struct task *t)
     c->suppressions = dh_option_get(p, "suppressions");
     c->only_run = !c->prove_ns && !dh_option_given(p, "classify");
     c->heals = !dh_option_given(p, "no-heal");
+    c->for_real = dh_option_given(p, "for-real");
     t->format = dh_report_format_find(dh_option_get(p, "format"));
     c->keeps_stdout = !t->format->is_prose;
     c->reports_all = dh_option_given(p, "rounds");
@@ -403,6 +404,8 @@ static const struct dh_option options[] = {
      "at most so many per search, and one search for each finding: what comes of it is the same on a busy machine, if "
      "the budget is large enough"},
     DH_CHILD_OPTION,
+    {"for-real", DH_OPTION_FLAG, NULL, NULL,
+     "what runs write to files stays: for programs whose files others wait for (a file with its number, a socket)"},
     {"no-heal", DH_OPTION_FLAG, NULL, NULL, "no policy is written"},
     {"input", DH_OPTION_STRING, "FILE", NULL,
      "standard input of the program; without it ours, which is kept for the runs behind the first"},
