@@ -125,11 +125,11 @@ unsigned dh_engine_sleep(unsigned time);
 int dh_engine_thrd_sleep(const struct timespec *time, struct timespec *left);
 int dh_engine_sched_yield(void);
 void dh_engine_thrd_yield(void);
-/* Random numbers before the first thread (system/early_random.c): whether they are the engine's; the next ones; a
- * descriptor of them for the path of a device, else -1. */
+/* Random numbers before the first thread (system/early_random.c): whether they are the engine's; the next ones; the
+ * descriptor of a device becomes one of them. */
 bool dh_engine_draws_early(void);
 void dh_engine_early_random(void *out, size_t n);
-int dh_engine_open_early_random(const char *path, int flags);
+void dh_engine_opened_early(int opened, const char *path);
 int dh_engine_clock_gettime(clockid_t clock, struct timespec *out);
 int dh_engine_gettimeofday(struct timeval *restrict out, void *restrict zone);
 time_t dh_engine_time(time_t *out);

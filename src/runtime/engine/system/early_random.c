@@ -30,20 +30,29 @@ static bool is_device(const char *path)
     return dh_text_equal(path, "/dev/urandom") || dh_text_equal(path, "/dev/random");
 }
 
-/* A file with the next numbers; its end is far. */
-int dh_engine_open_early_random(const char *path, int flags)
+/* A file with the next numbers; its end is far. Negative: there is no memory for it. */
+static long random_file(void)
 {
-    if (!dh_engine_draws_early() || !path || !is_device(path))
-        return -1;
-    long fd = dh_syscall3(SYS_memfd_create, (long)"random", flags & O_CLOEXEC ? MFD_CLOEXEC : 0, 0);
-    if (fd < 0 || dh_syscall3(SYS_ftruncate, fd, DEVICE_SIZE, 0) < 0)
-        return -1;
-    long at = dh_syscall6(SYS_mmap, 0, DEVICE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    long fd = dh_syscall3(SYS_memfd_create, (long)"random", MFD_CLOEXEC, 0);
+    long at = fd < 0 || dh_syscall3(SYS_ftruncate, fd, DEVICE_SIZE, 0) < 0
+                  ? -1
+                  : dh_syscall6(SYS_mmap, 0, DEVICE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if ((unsigned long)at > -4096UL) {
-        dh_sys_close((int)fd);
+        if (fd >= 0)
+            dh_sys_close((int)fd);
         return -1;
     }
     dh_engine_early_random((void *)at, DEVICE_SIZE);
     dh_sys_munmap((void *)at, DEVICE_SIZE);
-    return (int)fd;
+    return fd;
+}
+
+void dh_engine_opened_early(int opened, const char *path)
+{
+    long file = opened >= 0 && dh_engine_draws_early() && is_device(path) ? random_file() : -1;
+    if (file < 0)
+        return;
+    bool closes = dh_syscall3(SYS_fcntl, opened, F_GETFD, 0) & FD_CLOEXEC;
+    dh_syscall3(SYS_dup3, file, opened, closes ? O_CLOEXEC : 0);
+    dh_sys_close((int)file);
 }

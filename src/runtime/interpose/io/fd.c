@@ -51,9 +51,8 @@ MAKES(int, dup3, (int old, int new, int flags), (old, new, flags), dh_channel_op
         int mode = va_arg(ap, int);                                                                                    \
         va_end(ap);                                                                                                    \
         dh_interpose_ready();                                                                                          \
-        int fd = dh_engine_open_early_random(path, flags);                                                             \
-        if (fd < 0)                                                                                                    \
-            fd = DH_WAIT(dh_real.name arguments);                                                                      \
+        int fd = DH_WAIT(dh_real.name arguments);                                                                      \
+        dh_engine_opened_early(fd, path);                                                                              \
         dh_channel_opened(fd, DH_CHANNEL_NONE);                                                                        \
         return fd;                                                                                                     \
     }                                                                                                                  \
